@@ -1,0 +1,3 @@
+//! Routers and plans of known size, and the bare loop that they are held against.
+
+pub mod floor;

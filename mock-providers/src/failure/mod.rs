@@ -1,0 +1,218 @@
+//! How a provider fails. A [`FailureMode`] is what is written; a [`Fault`] is that at work, and
+//! gives each attempt a [`Verdict`].
+//!
+//! To add a failure mode: a file here with its spec, its `build` and its fault; a variant and an arm
+//! in this file. Its key in scenario files and its JSON schema follow from the variant.
+
+mod bad_key;
+mod brownout;
+mod bursty;
+mod content;
+mod error_rate;
+mod flapping;
+mod hang;
+mod keys;
+mod mid_stream;
+mod outage;
+mod rate_limit_storm;
+
+use std::{fmt, time::Duration};
+
+use router::{ErrorClass, Failure, Instant, Purpose, Seed};
+use serde::{Deserialize, Serialize};
+
+pub use self::{
+    bad_key::BadKey,
+    brownout::Brownout,
+    bursty::Bursty,
+    content::Content,
+    error_rate::ErrorRate,
+    flapping::Flapping,
+    hang::Hang,
+    mid_stream::MidStream,
+    outage::Outage,
+    rate_limit_storm::{Hint, RateLimitStorm},
+};
+use crate::{
+    error::SpecError,
+    latency::span,
+    luck::Luck,
+    place::Place,
+    provider::ProviderCall,
+    schedule::{Keys, Span},
+};
+
+/// A way to fail, as written.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum FailureMode {
+    /// The key is no longer accepted.
+    BadKey(BadKey),
+    /// It is slow, and may fail some attempts.
+    Brownout(Brownout),
+    /// Errors come in bursts.
+    Bursty(Bursty),
+    /// It refuses some contents, and prompts that are too long.
+    Content(Content),
+    /// Some attempts fail, independently of each other.
+    ErrorRate(ErrorRate),
+    /// It goes down and up with a fixed period.
+    Flapping(Flapping),
+    /// Some attempts are never answered.
+    Hang(Hang),
+    /// Some answers break off.
+    MidStream(MidStream),
+    /// Everything fails.
+    Outage(Outage),
+    /// It answers 429 whatever the quota says.
+    RateLimitStorm(RateLimitStorm),
+}
+
+impl FailureMode {
+    /// The key of this way to fail in a spec.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::BadKey(_) => "bad_key",
+            Self::Brownout(_) => "brownout",
+            Self::Bursty(_) => "bursty",
+            Self::Content(_) => "content",
+            Self::ErrorRate(_) => "error_rate",
+            Self::Flapping(_) => "flapping",
+            Self::Hang(_) => "hang",
+            Self::MidStream(_) => "mid_stream",
+            Self::Outage(_) => "outage",
+            Self::RateLimitStorm(_) => "rate_limit_storm",
+        }
+    }
+
+    pub(crate) fn build(&self, site: &Site) -> Result<Box<dyn Fault>, SpecError> {
+        match self {
+            Self::BadKey(spec) => spec.build(site),
+            Self::Brownout(spec) => spec.build(site),
+            Self::Bursty(spec) => spec.build(site),
+            Self::Content(spec) => spec.build(site),
+            Self::ErrorRate(spec) => spec.build(site),
+            Self::Flapping(spec) => spec.build(site),
+            Self::Hang(spec) => spec.build(site),
+            Self::MidStream(spec) => spec.build(site),
+            Self::Outage(spec) => spec.build(site),
+            Self::RateLimitStorm(spec) => spec.build(site),
+        }
+    }
+}
+
+/// A failure mode at work.
+pub(crate) trait Fault: fmt::Debug + Send {
+    /// Its key in the spec.
+    fn kind(&self) -> &'static str;
+    /// What it does to this attempt. Calls come in the order of `at`.
+    fn on_call(&mut self, at: Instant, call: &ProviderCall, luck: &Luck) -> Verdict;
+    /// When it is on, before `until`.
+    fn spans(&self, until: Instant) -> Vec<Span>;
+}
+
+/// What a fault does to an attempt.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Verdict {
+    /// Nothing.
+    Pass,
+    /// The answer takes this many times as long.
+    Slow(f64),
+    /// It is turned away at the door: the quota never hears of it.
+    Refuse(Denial),
+    /// It fails inside: the quota counts it.
+    Fail(Denial),
+    /// It is never answered.
+    Hang,
+    /// Its answer breaks off.
+    CutShort {
+        /// With which error.
+        failure: Failure,
+        /// After how many tokens of the answer.
+        after_tokens: u32,
+    },
+}
+
+/// An error and the time it takes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Denial {
+    pub(crate) failure: Failure,
+    pub(crate) after: Duration,
+}
+
+/// The error keys of a fault, as written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ErrorKeys {
+    pub(crate) status: Option<u16>,
+    pub(crate) class: Option<ErrorClass>,
+    pub(crate) after_ms: Option<f64>,
+}
+
+impl ErrorKeys {
+    /// The error, by default that of `status`.
+    pub(crate) fn denial(self, place: &Place, status: u16) -> Result<Denial, SpecError> {
+        let failure = match (self.status, self.class) {
+            (Some(_), Some(_)) => {
+                return Err(place.bad_keys("both `status` and `class`", "one of the two at most"));
+            }
+            (None, Some(class)) => Failure::of(class),
+            (given, None) => {
+                let status = given.unwrap_or(status);
+                let fits = (400..=599).contains(&status);
+                place.number("status", f64::from(status), fits, "a status from 400 to 599")?;
+                Failure::with_status(status)
+            }
+        };
+        let after = span(place.not_negative("after_ms", self.after_ms.unwrap_or_default())?);
+        Ok(Denial { failure, after })
+    }
+}
+
+/// Where a fault stands: in which spec, at which provider, and which of its kind it is.
+#[derive(Clone, Debug)]
+pub(crate) struct Site {
+    /// Its place in the spec, for errors.
+    pub(crate) place: Place,
+    /// How many faults of its kind come before it.
+    pub(crate) ordinal: u32,
+    seed: Seed,
+    provider: u64,
+}
+
+impl Site {
+    /// The faults of a list with the site of each.
+    pub(crate) fn each<'a>(
+        modes: &'a [FailureMode],
+        seed: Seed,
+        provider: u64,
+        place: &'a Place,
+    ) -> impl Iterator<Item = (&'a FailureMode, Self)> {
+        modes.iter().enumerate().map(move |(index, mode)| {
+            let before = modes[..index].iter().filter(|other| other.kind() == mode.kind());
+            let ordinal = before.map(|_| 1).sum();
+            let place = place.item(index).key(mode.kind());
+            (mode, Self { place, ordinal, seed, provider })
+        })
+    }
+
+    /// What the random spans of its schedule are keyed by.
+    pub(crate) fn keys(&self, purpose: Purpose) -> Keys {
+        let number = self.provider << 32 | u64::from(self.ordinal);
+        Keys { seed: self.seed, purpose, number }
+    }
+}
+
+/// The names of error classes, for the JSON schema of a spec.
+#[cfg(feature = "schema")]
+pub(crate) fn error_class_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({
+        "type": ["string", "null"],
+        "enum": [
+            "api", "api_connection", "authentication", "bad_gateway", "bad_request",
+            "content_policy_violation", "context_window_exceeded", "internal_server", "not_found",
+            "rate_limit", "service_unavailable", "timeout", null
+        ],
+    })
+}

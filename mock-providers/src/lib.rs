@@ -1,0 +1,39 @@
+//! What an LLM provider does under load, as a pure function of virtual time.
+//!
+//! A [`ProviderSpec`] says how long answers take, which quota the provider keeps, and how it fails.
+//! A [`Provider`] built from it tells for each attempt how it ends and when, at once and without
+//! waiting: [`Provider::respond`] reads no clock and keeps no generator. Luck is keyed by request,
+//! attempt and deployment, so that two routers that are compared meet the same provider.
+//!
+//! | file | decides |
+//! | --- | --- |
+//! | `provider.rs` | the order: faults at the door, quota, faults inside, latency |
+//! | `spec.rs`, `presets.rs` | what is written in a scenario, and the named providers |
+//! | `latency.rs`, `dist.rs` | time to the first token and for each further one |
+//! | `quota.rs`, `meter.rs` | 429 and `retry-after` |
+//! | `failure/`, `schedule.rs` | how it fails, and when |
+//! | `script.rs` | replies given one by one, for tests |
+
+pub mod dist;
+mod error;
+pub mod failure;
+mod latency;
+mod luck;
+mod meter;
+mod place;
+mod presets;
+mod provider;
+mod quota;
+mod schedule;
+mod script;
+mod spec;
+
+pub use error::SpecError;
+pub use failure::FailureMode;
+pub use latency::LatencySpec;
+pub use presets::{Parameter, Preset, presets};
+pub use provider::{FaultSpan, Provider, ProviderCall, Reply};
+pub use quota::{HintForm, QuotaSpec, TokenCharge, WindowKind};
+pub use schedule::{Every, Random};
+pub use script::Script;
+pub use spec::ProviderSpec;

@@ -1,0 +1,232 @@
+//! A provider at work: what it answers to an attempt, and how long that takes.
+//!
+//! The faults are asked first, in file order. One that turns attempts away at the door (an outage,
+//! a bad key, a storm of 429s) answers before the quota is touched; any other failure comes after
+//! the quota, and is charged to it. What remains takes the time that the latency draws.
+
+use std::{fmt, time::Duration};
+
+use router::{
+    DeploymentId, ErrorClass, Epoch, Failure, Instant, Outcome, RequestId, Seed, Usage,
+};
+
+use crate::{
+    error::SpecError,
+    failure::{Fault, Site, Verdict},
+    latency::{Latency, Pace},
+    luck::Luck,
+    place::Place,
+    presets,
+    quota::Quota,
+    spec::ProviderSpec,
+};
+
+/// One attempt, as the provider sees it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ProviderCall {
+    /// Whose attempt.
+    pub request: RequestId,
+    /// Which attempt of the request, from 0.
+    pub attempt: u16,
+    /// The deployment that it was sent to.
+    pub deployment: DeploymentId,
+    /// Tokens of the prompt.
+    pub prompt_tokens: u32,
+    /// Tokens that the model would say if it were not cut off. The router never sees it.
+    pub output_tokens: u32,
+    /// The caller's limit on the answer.
+    pub max_tokens: Option<u32>,
+    /// Whether the answer is streamed.
+    pub stream: bool,
+}
+
+impl ProviderCall {
+    /// Tokens of the whole answer: what the model would say, cut at the caller's limit.
+    #[must_use]
+    pub fn answer_tokens(&self) -> u32 {
+        self.max_tokens.map_or(self.output_tokens, |most| most.min(self.output_tokens))
+    }
+}
+
+/// How an attempt ends, and when.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Reply {
+    /// What the caller gets.
+    pub outcome: Outcome,
+    /// From sending to the end. [`Duration::MAX`]: it never ends, and only the caller's own limit
+    /// ends it.
+    pub total_after: Duration,
+}
+
+impl Reply {
+    /// A failure after this time.
+    #[must_use]
+    pub const fn failure(failure: Failure, total_after: Duration) -> Self {
+        Self { outcome: Outcome::Failure(failure), total_after }
+    }
+
+    /// An answer in one piece after this time.
+    #[must_use]
+    pub const fn success(usage: Usage, total_after: Duration) -> Self {
+        Self { outcome: Outcome::Success { usage, first_token_after: None }, total_after }
+    }
+
+    /// No answer, ever.
+    #[must_use]
+    pub const fn hang() -> Self {
+        Self::failure(Failure::of(ErrorClass::Timeout), Duration::MAX)
+    }
+}
+
+/// A span of time in which a fault is on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FaultSpan {
+    /// The fault's key in the spec, e.g. `outage`.
+    pub kind: &'static str,
+    /// Its beginning.
+    pub from: Instant,
+    /// Its end, which is not part of it.
+    pub to: Instant,
+}
+
+/// A provider with its state: quota counts and the place in its faults' schedules.
+pub struct Provider {
+    seed: Seed,
+    latency: Latency,
+    quota: Option<Quota>,
+    faults: Vec<Box<dyn Fault>>,
+}
+
+impl Provider {
+    /// Builds the provider that `spec` describes.
+    ///
+    /// `key` is its number in the plan: random outages of two providers with the same spec differ
+    /// by it. `epoch` says what the wall clock shows at the run's beginning, for quotas by the
+    /// minute of the wall clock.
+    ///
+    /// # Errors
+    ///
+    /// If a number of the spec makes no sense, keys contradict each other, or its preset is unknown.
+    pub fn new(
+        spec: &ProviderSpec,
+        seed: Seed,
+        key: u64,
+        epoch: Epoch,
+    ) -> Result<Self, SpecError> {
+        let spec = spec.resolve()?;
+        let place = Place::default();
+        let latency = match &spec.latency {
+            Some(latency) => Latency::new(latency, &place.key("latency"))?,
+            None => None,
+        };
+        let Some(latency) = latency else {
+            return Err(SpecError::NoLatency { known: presets::names() });
+        };
+        let quota = match &spec.quota {
+            Some(quota) => Some(Quota::new(quota, epoch, &place.key("quota"))?),
+            None => None,
+        };
+        let modes = spec.faults.as_deref().unwrap_or_default();
+        let faults = Site::each(modes, seed, key, &place.key("faults"))
+            .map(|(mode, site)| mode.build(&site))
+            .collect::<Result<_, _>>()?;
+        Ok(Self { seed, latency, quota, faults })
+    }
+
+    /// What this attempt gets. Calls come in the order of `at`.
+    pub fn respond(&mut self, at: Instant, call: &ProviderCall) -> Reply {
+        let luck = Luck::new(self.seed, call.request, call.attempt, call.deployment);
+        let (verdict, slowdown) = self.verdict(at, call, &luck);
+        if let Verdict::Refuse(denial) = verdict {
+            return Reply::failure(denial.failure, denial.after);
+        }
+        if let Some(quota) = &mut self.quota
+            && let Some(failure) = quota.refusal(at, call)
+        {
+            return Reply::failure(failure, quota.rejection());
+        }
+
+        let (reply, delivered) = match verdict {
+            Verdict::Fail(denial) => (Reply::failure(denial.failure, denial.after), 0),
+            Verdict::Hang => (Reply::hang(), 0),
+            Verdict::CutShort { failure, after_tokens } => {
+                let pace = self.latency.pace(&luck).slowed(slowdown);
+                (cut_short(pace, call, failure, after_tokens), after_tokens)
+            }
+            Verdict::Pass | Verdict::Refuse(_) | Verdict::Slow(_) => {
+                let pace = self.latency.pace(&luck).slowed(slowdown);
+                (whole_answer(pace, call), call.answer_tokens())
+            }
+        };
+        if let Some(quota) = &mut self.quota {
+            // An attempt that never ends is settled at once: it delivers nothing.
+            let end = if reply.total_after == Duration::MAX { at } else { at + reply.total_after };
+            quota.charge(call, delivered, end);
+        }
+        reply
+    }
+
+    /// Hears that the client of an attempt gave up before its end.
+    ///
+    /// It changes nothing here: the model goes on to the end of its answer, and the quota stays
+    /// charged.
+    pub fn abandon(&mut self, _at: Instant, _call: &ProviderCall) {}
+
+    /// When its faults are on before `until`, fault by fault in file order: the same spans that
+    /// calls meet. A fault that is always on has none, and of each fault the first 10,000 are
+    /// listed.
+    #[must_use]
+    pub fn fault_spans(&self, until: Instant) -> Vec<FaultSpan> {
+        let of_fault = |fault: &Box<dyn Fault>| {
+            let kind = fault.kind();
+            let spans = fault.spans(until).into_iter();
+            spans.map(move |span| FaultSpan { kind, from: span.from, to: span.to })
+        };
+        self.faults.iter().flat_map(of_fault).collect()
+    }
+
+    /// The first verdict that decides the attempt, and the product of the slow-downs before it.
+    fn verdict(&mut self, at: Instant, call: &ProviderCall, luck: &Luck) -> (Verdict, f64) {
+        let mut slowdown = 1.0;
+        for fault in &mut self.faults {
+            match fault.on_call(at, call, luck) {
+                Verdict::Pass => {}
+                Verdict::Slow(factor) => slowdown *= factor,
+                decided => return (decided, slowdown),
+            }
+        }
+        (Verdict::Pass, slowdown)
+    }
+}
+
+impl fmt::Debug for Provider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Provider")
+            .field("latency", &self.latency)
+            .field("quota", &self.quota)
+            .field("faults", &self.faults)
+            .finish_non_exhaustive()
+    }
+}
+
+fn whole_answer(pace: Pace, call: &ProviderCall) -> Reply {
+    let usage =
+        Usage { prompt_tokens: call.prompt_tokens, completion_tokens: call.answer_tokens() };
+    let first_token_after = call.stream.then(|| pace.first_token());
+    Reply {
+        outcome: Outcome::Success { usage, first_token_after },
+        total_after: pace.until_token(call.answer_tokens()),
+    }
+}
+
+/// The answer breaks off after `tokens`. Only a streamed one has delivered anything by then.
+fn cut_short(pace: Pace, call: &ProviderCall, failure: Failure, tokens: u32) -> Reply {
+    let total_after = pace.until_token(tokens);
+    let failure = if call.stream && tokens > 0 {
+        let first_token_after = Some(pace.first_token());
+        Failure { tokens_delivered: tokens, first_token_after, ..failure }
+    } else {
+        failure
+    };
+    Reply::failure(failure, total_after)
+}

@@ -1,0 +1,466 @@
+//! Listens to a router and keeps what reports need: counters, histograms and buckets of time.
+//!
+//! It does constant work for each event, allocates nothing after its construction (but for a
+//! cooldown span or an error that was not seen before, both capped) and reads no clock.
+
+use std::time::Duration;
+
+use router::{
+    Answer, DeploymentId, ErrorClass, Event, Failure, FallbackReason, Instant, Observer, Outcome,
+    RouteError, Trail, Usage,
+};
+
+use crate::{
+    distribution::{Spans, as_f64},
+    record::{AnswerError, AttemptError, DeploymentRecord, ErrorOrigin, FallbackCount, RunRecord},
+    span_union::SpanUnion,
+    time_buckets::TimeBuckets,
+};
+
+/// What a [`Recorder`] must know before the first event.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct RecorderSetup {
+    /// Every deployment, in the order of the `model_list`.
+    pub deployments: Vec<DeploymentLabel>,
+    /// Longest latency of a good answer, if it is bounded.
+    pub slo_latency: Option<Duration>,
+    /// Longest time to the first token of a good answer, if it is bounded.
+    pub slo_first_token: Option<Duration>,
+    /// How long requests keep arriving.
+    pub duration: Duration,
+}
+
+/// Names and prices of a deployment.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct DeploymentLabel {
+    /// `model_info.id`.
+    pub id: String,
+    /// Its `model_name`.
+    pub group: String,
+    /// The provider behind it.
+    pub provider: String,
+    /// US dollars for each prompt token; `None` if unknown.
+    pub input_cost_per_token: Option<f64>,
+    /// US dollars for each token of the answer; `None` if unknown.
+    pub output_cost_per_token: Option<f64>,
+}
+
+/// Hears what a router does and ends as a [`RunRecord`].
+#[derive(Debug)]
+pub struct Recorder {
+    setup: RecorderSetup,
+    now: Instant,
+    requests: u64,
+    completed: u64,
+    failed: u64,
+    cancelled: u64,
+    good: u64,
+    errors: Vec<(AnswerErrorKey, u64)>,
+    latency: Spans,
+    latency_of_failed: Spans,
+    first_token: Spans,
+    attempts_of_answered: u64,
+    requests_by_attempts: [u64; RunRecord::MOST_ATTEMPTS + 1],
+    retries: u64,
+    fallbacks: [u64; FALLBACK_REASONS.len()],
+    nothing_to_pick: u64,
+    slots_refused: u64,
+    parked: u64,
+    waited_us: u64,
+    in_failed_attempts_us: u64,
+    deployments: Vec<Tally>,
+    buckets: TimeBuckets,
+}
+
+/// The running counts of one deployment.
+#[derive(Debug)]
+struct Tally {
+    picks: u64,
+    sent: u64,
+    successes: u64,
+    errors: Vec<(AttemptErrorKey, u64)>,
+    prompt_tokens: u64,
+    completion_tokens: u64,
+    tokens_lost: u64,
+    in_flight: u32,
+    in_flight_max: u32,
+    cooled: SpanUnion,
+}
+
+type AnswerErrorKey = (ErrorOrigin, &'static str, Option<u16>);
+type AttemptErrorKey = (ErrorClass, Option<u16>);
+
+impl Recorder {
+    /// A recorder that has heard nothing yet.
+    #[must_use]
+    pub fn new(setup: RecorderSetup) -> Self {
+        let deployments = setup.deployments.iter().map(|_| Tally::new()).collect();
+        let buckets = TimeBuckets::new(setup.duration, setup.deployments.len());
+        Self {
+            setup,
+            now: Instant::ZERO,
+            requests: 0,
+            completed: 0,
+            failed: 0,
+            cancelled: 0,
+            good: 0,
+            errors: Vec::with_capacity(ERROR_KINDS_EXPECTED),
+            latency: Spans::new(),
+            latency_of_failed: Spans::new(),
+            first_token: Spans::new(),
+            attempts_of_answered: 0,
+            requests_by_attempts: [0; RunRecord::MOST_ATTEMPTS + 1],
+            retries: 0,
+            fallbacks: [0; FALLBACK_REASONS.len()],
+            nothing_to_pick: 0,
+            slots_refused: 0,
+            parked: 0,
+            waited_us: 0,
+            in_failed_attempts_us: 0,
+            deployments,
+            buckets,
+        }
+    }
+
+    /// Closes the record at the moment the run ended. Cooldowns that last longer are cut there.
+    #[must_use]
+    pub fn finish(self, end: Instant) -> RunRecord {
+        let end = end.max(self.now);
+        let unfinished = self.unfinished();
+        self.check_books(unfinished);
+        let mut latency_all = self.latency_of_failed;
+        latency_all.add_all(&self.latency);
+        let has_slo = self.setup.slo_latency.is_some() || self.setup.slo_first_token.is_some();
+        let attempts = self.deployments.iter().map(|tally| tally.sent).sum();
+        RunRecord {
+            arm: 0,
+            replication: 0,
+            duration_s: self.setup.duration.as_secs_f64(),
+            end_s: end.as_secs_f64(),
+            slo_latency_s: self.setup.slo_latency.map(|bound| bound.as_secs_f64()),
+            slo_first_token_s: self.setup.slo_first_token.map(|bound| bound.as_secs_f64()),
+            requests: self.requests,
+            completed: self.completed,
+            failed: self.failed,
+            cancelled: self.cancelled,
+            unfinished,
+            good: has_slo.then_some(self.good),
+            errors: answer_errors(self.errors),
+            latency: self.latency.finish(),
+            latency_all: latency_all.finish(),
+            first_token: self.first_token.finish(),
+            attempts,
+            requests_by_attempts: self.requests_by_attempts.to_vec(),
+            retries: self.retries,
+            fallbacks: fallback_counts(&self.fallbacks),
+            nothing_to_pick: self.nothing_to_pick,
+            slots_refused: self.slots_refused,
+            parked: self.parked,
+            waited_s: as_f64(self.waited_us) / 1e6,
+            in_failed_attempts_s: as_f64(self.in_failed_attempts_us) / 1e6,
+            deployments: (self.setup.deployments.into_iter().zip(self.deployments))
+                .map(|(label, tally)| tally.finish(label, end))
+                .collect(),
+            timeline: self.buckets.finish(end),
+            fault_spans: Vec::new(),
+        }
+    }
+
+    const fn unfinished(&self) -> u64 {
+        self.requests - self.completed - self.failed - self.cancelled
+    }
+
+    /// What must hold at the end of every run, whatever happened in it.
+    fn check_books(&self, unfinished: u64) {
+        if unfinished == 0 {
+            debug_assert!(
+                self.deployments.iter().all(|tally| tally.in_flight == 0),
+                "every request is over, so no attempt may be in flight"
+            );
+        }
+        if unfinished == 0 && self.cancelled == 0 {
+            debug_assert_eq!(
+                self.deployments.iter().map(|tally| tally.sent).sum::<u64>(),
+                self.attempts_of_answered,
+                "attempts sent are those that the answers tell of"
+            );
+        }
+        debug_assert_eq!(
+            self.latency.len(),
+            self.completed,
+            "each completed request has a latency"
+        );
+    }
+
+    fn tally(&mut self, deployment: DeploymentId) -> &mut Tally {
+        self.deployments
+            .get_mut(deployment.index())
+            .expect("the recorder was set up with the router's own deployments")
+    }
+
+    fn finished(&mut self, deployment: DeploymentId, outcome: &Outcome) {
+        let tally = self.tally(deployment);
+        tally.left();
+        match outcome {
+            Outcome::Success { usage, .. } => tally.succeeded(*usage),
+            Outcome::Failure(failure) => {
+                tally.failed(failure);
+                self.buckets.attempt_failed(deployment);
+            }
+        }
+    }
+
+    fn answered(&mut self, at: Instant, answer: &Answer) {
+        let trail = answer.trail();
+        let latency = at.since(trail.arrived);
+        match answer {
+            Answer::Completed { .. } => self.completed(latency, trail),
+            Answer::Failed { error, .. } => {
+                self.failed += 1;
+                self.latency_of_failed.add(latency);
+                count(&mut self.errors, answer_error(error));
+                self.buckets.failed();
+            }
+        }
+        let attempts = usize::from(trail.attempts);
+        self.attempts_of_answered += u64::from(trail.attempts);
+        self.requests_by_attempts[attempts.min(RunRecord::MOST_ATTEMPTS)] += 1;
+        self.waited_us += router::nanos(trail.waited) / 1_000;
+        self.in_failed_attempts_us += router::nanos(trail.in_failed_attempts) / 1_000;
+    }
+
+    fn completed(&mut self, latency: Duration, trail: &Trail) {
+        self.completed += 1;
+        self.latency.add(latency);
+        let first_token = trail.first_token.map(|at| at.since(trail.arrived));
+        if let Some(span) = first_token {
+            self.first_token.add(span);
+        }
+        let in_time = self.setup.slo_latency.is_none_or(|bound| latency <= bound);
+        let begun_in_time = (self.setup.slo_first_token)
+            .is_none_or(|bound| first_token.is_some_and(|span| span <= bound));
+        self.good += u64::from(in_time && begun_in_time);
+        self.buckets.completed(latency);
+    }
+}
+
+impl Observer for Recorder {
+    fn observe(&mut self, at: Instant, event: &Event<'_>) {
+        debug_assert!(at >= self.now, "time runs back from {} to {at}", self.now);
+        self.now = at;
+        self.buckets.advance(at);
+        match *event {
+            Event::Arrived { .. } => {
+                self.requests += 1;
+                let unfinished = self.unfinished();
+                self.buckets.arrived(unfinished);
+            }
+            Event::Picked { deployment, .. } => self.tally(deployment).picks += 1,
+            Event::Sent { deployment, .. } => {
+                self.tally(deployment).sent();
+                self.buckets.sent(deployment);
+            }
+            Event::Finished {
+                deployment,
+                outcome,
+                ..
+            } => self.finished(deployment, outcome),
+            Event::Answered { answer, .. } => self.answered(at, answer),
+            Event::Cancelled { deployment, .. } => {
+                self.cancelled += 1;
+                self.buckets.cancelled();
+                if let Some(deployment) = deployment {
+                    self.tally(deployment).left();
+                }
+            }
+            Event::CooledDown {
+                deployment,
+                until,
+                why,
+                ..
+            } => {
+                self.tally(deployment).cooled.begin(at, until, why);
+            }
+            Event::Retrying { .. } => self.retries += 1,
+            Event::FellBack { why, .. } => self.fallbacks[fallback_index(why)] += 1,
+            Event::NothingToPick { .. } => self.nothing_to_pick += 1,
+            Event::SlotRefused { .. } => self.slots_refused += 1,
+            Event::ParkedForSlot { .. } => self.parked += 1,
+            // The answer's trail tells both, once and for all attempts.
+            Event::FirstToken { .. } | Event::Waiting { .. } => {}
+            Event::PassedOver { .. } => {}
+        }
+    }
+}
+
+impl Tally {
+    fn new() -> Self {
+        Self {
+            picks: 0,
+            sent: 0,
+            successes: 0,
+            errors: Vec::with_capacity(ERROR_KINDS_EXPECTED),
+            prompt_tokens: 0,
+            completion_tokens: 0,
+            tokens_lost: 0,
+            in_flight: 0,
+            in_flight_max: 0,
+            cooled: SpanUnion::default(),
+        }
+    }
+
+    fn sent(&mut self) {
+        self.sent += 1;
+        self.in_flight += 1;
+        self.in_flight_max = self.in_flight_max.max(self.in_flight);
+    }
+
+    fn left(&mut self) {
+        debug_assert!(self.in_flight > 0, "an attempt ends that was never sent");
+        self.in_flight = self.in_flight.saturating_sub(1);
+    }
+
+    fn succeeded(&mut self, usage: Usage) {
+        self.successes += 1;
+        self.prompt_tokens += u64::from(usage.prompt_tokens);
+        self.completion_tokens += u64::from(usage.completion_tokens);
+    }
+
+    fn failed(&mut self, failure: &Failure) {
+        count(&mut self.errors, (failure.class, failure.status));
+        self.tokens_lost += u64::from(failure.tokens_delivered);
+    }
+
+    fn finish(self, label: DeploymentLabel, end: Instant) -> DeploymentRecord {
+        let cost_usd = price(self.prompt_tokens, label.input_cost_per_token)
+            .zip(price(self.completion_tokens, label.output_cost_per_token))
+            .map(|(prompt, answer)| prompt + answer);
+        let cooled = self.cooled.finish(end);
+        let errors = most_frequent_first(self.errors)
+            .into_iter()
+            .map(|((class, status), count)| AttemptError {
+                class,
+                status,
+                count,
+            })
+            .collect();
+        DeploymentRecord {
+            id: label.id,
+            group: label.group,
+            provider: label.provider,
+            picks: self.picks,
+            sent: self.sent,
+            successes: self.successes,
+            errors,
+            prompt_tokens: self.prompt_tokens,
+            completion_tokens: self.completion_tokens,
+            tokens_lost: self.tokens_lost,
+            cost_usd,
+            in_flight_max: self.in_flight_max,
+            cooled_s: cooled.total.as_secs_f64(),
+            cooldowns: cooled.begun,
+            cooldown_spans: cooled.spans,
+            cooldown_spans_dropped: cooled.dropped,
+        }
+    }
+}
+
+/// No tokens cost nothing at any price; tokens of unknown price cost something unknown.
+fn price(tokens: u64, per_token: Option<f64>) -> Option<f64> {
+    match (tokens, per_token) {
+        (0, _) => Some(0.0),
+        (tokens, per_token) => per_token.map(|usd| as_f64(tokens) * usd),
+    }
+}
+
+/// Counts one more of `key`. A run meets a handful of kinds, so a scan is the fastest look-up.
+fn count<K: PartialEq>(counts: &mut Vec<(K, u64)>, key: K) {
+    match counts.iter_mut().find(|(known, _)| *known == key) {
+        Some((_, count)) => *count += 1,
+        None => counts.push((key, 1)),
+    }
+}
+
+fn most_frequent_first<K: Ord>(mut counts: Vec<(K, u64)>) -> Vec<(K, u64)> {
+    counts.sort_by(|(a, many_a), (b, many_b)| many_b.cmp(many_a).then_with(|| a.cmp(b)));
+    counts
+}
+
+const fn answer_error(error: &RouteError) -> AnswerErrorKey {
+    let origin = match matches!(error, RouteError::Attempt { .. }) {
+        true => ErrorOrigin::Provider,
+        false => ErrorOrigin::Router,
+    };
+    (origin, error.exception(), error.status())
+}
+
+fn answer_errors(counts: Vec<(AnswerErrorKey, u64)>) -> Vec<AnswerError> {
+    most_frequent_first(counts)
+        .into_iter()
+        .map(|((origin, exception, status), count)| AnswerError {
+            exception: exception.to_owned(),
+            origin,
+            status,
+            count,
+        })
+        .collect()
+}
+
+fn fallback_counts(counts: &[u64; FALLBACK_REASONS.len()]) -> Vec<FallbackCount> {
+    FALLBACK_REASONS
+        .into_iter()
+        .zip(*counts)
+        .filter(|&(_, count)| count > 0)
+        .map(|(why, count)| FallbackCount { why, count })
+        .collect()
+}
+
+const fn fallback_index(why: FallbackReason) -> usize {
+    match why {
+        FallbackReason::ContentPolicy => 0,
+        FallbackReason::ContextWindow => 1,
+        FallbackReason::Generic => 2,
+        FallbackReason::OrderTier => 3,
+        FallbackReason::PerRequest => 4,
+        FallbackReason::WeightedFailover => 5,
+    }
+}
+
+/// In the order of [`fallback_index`].
+const FALLBACK_REASONS: [FallbackReason; 6] = [
+    FallbackReason::ContentPolicy,
+    FallbackReason::ContextWindow,
+    FallbackReason::Generic,
+    FallbackReason::OrderTier,
+    FallbackReason::PerRequest,
+    FallbackReason::WeightedFailover,
+];
+/// Room made beforehand for kinds of errors; there are 12 classes, few with more than one status.
+const ERROR_KINDS_EXPECTED: usize = 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_reason_to_fall_back_has_the_place_that_its_name_is_listed_at() {
+        for (place, why) in FALLBACK_REASONS.into_iter().enumerate() {
+            assert_eq!(fallback_index(why), place);
+        }
+    }
+
+    #[test]
+    fn tokens_of_unknown_price_are_not_free() {
+        assert_eq!(price(10, None), None);
+        assert_eq!(price(0, None), Some(0.0));
+        assert_eq!(price(10, Some(0.5)), Some(5.0));
+    }
+
+    #[test]
+    fn equal_counts_are_listed_in_the_order_of_their_kinds() {
+        assert_eq!(
+            most_frequent_first(vec![("b", 2), ("c", 5), ("a", 2)]),
+            [("c", 5), ("a", 2), ("b", 2)]
+        );
+    }
+}

@@ -1,0 +1,192 @@
+//! Who may be picked: the filters before the strategy, in LiteLLM's order. (semantics 2.3)
+//!
+//! Exclusions (cooled, blocked, already had) come before preferences (order tiers). An empty set
+//! stays empty and is an answer that says why.
+
+use std::time::Duration;
+
+use crate::{
+    observe::{Event, Observer, PassedOver},
+    registry::TargetKind,
+    request::{DeploymentId, ModelId},
+    retry::GroupHealth,
+    rng::{KeyedRng, Purpose},
+    router::Router,
+    step::{RouteError, Ticket},
+    strategy::{Candidates, PickContext},
+    time::Instant,
+};
+
+const PICK: Purpose = Purpose::named("router.pick");
+
+impl Router {
+    /// Picks a deployment for the hop that the request is in.
+    pub(crate) fn pick(
+        &mut self,
+        now: Instant,
+        ticket: Ticket,
+        obs: &mut impl Observer,
+    ) -> Result<DeploymentId, RouteError> {
+        let hop = self.requests.get(ticket).hop;
+        let target = self.registry.target(hop.group);
+        match target.kind {
+            TargetKind::Unknown => return Err(RouteError::UnknownModel { model: hop.group }),
+            TargetKind::Deployment => {
+                // A call by id skips every filter and the strategy, but a paused one refuses.
+                let deployment = target.members[0];
+                if self.config.deployments[deployment.index()].blocked {
+                    return Err(RouteError::Blocked { deployment });
+                }
+                return Ok(deployment);
+            }
+            TargetKind::Group => {}
+        }
+        let state = self.requests.get(ticket);
+        let whole = target.plain
+            && now >= self.all_warm_at
+            && state.excluded.is_empty()
+            && hop.skip.is_none();
+        let draw = state.next_draw();
+        if !whole {
+            self.filter(now, ticket, obs);
+        }
+        let members: &[DeploymentId] = if whole {
+            &self.registry.target(hop.group).members
+        } else {
+            &self.candidates
+        };
+        let request = &self.requests.peek(ticket).request;
+        let id = request.id;
+        let picked = if members.is_empty() {
+            None
+        } else {
+            let cx = PickContext {
+                now,
+                group: hop.group,
+                request,
+                deployments: &self.config.deployments,
+            };
+            let mut rng = KeyedRng::new(self.seed, PICK, id.0, draw);
+            self.strategy
+                .pick(&cx, &Candidates { members, whole }, &mut rng)
+        };
+        let candidates = u32::try_from(members.len()).unwrap_or(u32::MAX);
+        let Some(deployment) = picked else {
+            obs.observe(
+                now,
+                &Event::NothingToPick {
+                    request: id,
+                    group: hop.group,
+                },
+            );
+            return Err(self.no_deployments(now, hop.group));
+        };
+        let attempt = self.requests.peek(ticket).attempts;
+        obs.observe(
+            now,
+            &Event::Picked {
+                request: id,
+                deployment,
+                attempt,
+                candidates,
+            },
+        );
+        Ok(deployment)
+    }
+
+    /// Fills `self.candidates` with the members of the hop's group that pass the filters.
+    fn filter(&mut self, now: Instant, ticket: Ticket, obs: &mut impl Observer) {
+        let state = self.requests.peek(ticket);
+        let hop = state.hop;
+        let request = state.request.id;
+        let members = &self.registry.target(hop.group).members;
+        let config = &self.config.deployments;
+        let mut passed_over = |deployment, why| {
+            obs.observe(
+                now,
+                &Event::PassedOver {
+                    request,
+                    deployment,
+                    why,
+                },
+            );
+        };
+        let candidates = &mut self.candidates;
+        candidates.clear();
+        for &deployment in members {
+            if let Some(until) = self.states[deployment.index()].cooled_at(now) {
+                passed_over(deployment, PassedOver::Cooled(until));
+            } else if config[deployment.index()].blocked {
+                passed_over(deployment, PassedOver::Blocked);
+            } else {
+                candidates.push(deployment);
+            }
+        }
+        // The tier asked for, if it has a candidate, else the lowest that has one; those without
+        // an order count only where no candidate has one.
+        let order = |d: &DeploymentId| config[d.index()].order;
+        let asked = hop
+            .tier
+            .filter(|tier| candidates.iter().any(|d| order(d) == Some(*tier)));
+        let tier = match hop.tier {
+            Some(_) => asked,
+            None => candidates.iter().filter_map(order).min(),
+        };
+        if let Some(tier) = tier {
+            candidates.retain(|d| {
+                let stays = order(d) == Some(tier);
+                if !stays {
+                    passed_over(*d, PassedOver::OtherOrderTier);
+                }
+                stays
+            });
+        }
+        candidates.retain(|d| {
+            let excluded = state.excluded.contains(d);
+            if excluded {
+                passed_over(*d, PassedOver::Excluded);
+            }
+            !excluded
+        });
+        if let Some(skip) = hop.skip
+            && candidates.iter().any(|&d| d != skip)
+            && candidates.contains(&skip)
+        {
+            passed_over(skip, PassedOver::JustFailed);
+            candidates.retain(|&d| d != skip);
+        }
+    }
+
+    /// How many deployments the name has, and how many are neither cooled nor blocked.
+    pub(crate) fn health(&self, now: Instant, group: ModelId) -> GroupHealth {
+        let target = self.registry.target(group);
+        let healthy = |d: &&DeploymentId| {
+            !self.config.deployments[d.index()].blocked
+                && self.states[d.index()].cooled_at(now).is_none()
+        };
+        let all = target.members.len();
+        let healthy = match target.plain && now >= self.all_warm_at {
+            true => all,
+            false => target.members.iter().filter(healthy).count(),
+        };
+        GroupHealth { all, healthy }
+    }
+
+    /// LiteLLM's `RouterRateLimitError`. Its hint is the shortest length that a running cooldown of
+    /// the group was given, not what is left of it. (semantics 4.7)
+    fn no_deployments(&self, now: Instant, group: ModelId) -> RouteError {
+        let members = &self.registry.target(group).members;
+        let cooling = || {
+            members.iter().filter_map(|d| {
+                let state = &self.states[d.index()];
+                state.cooled_at(now).map(|_| state.cooldown_shown())
+            })
+        };
+        let default: Duration = self.config.settings.cooldown_time_or_default();
+        RouteError::NoDeployments {
+            try_again_in: cooling().min().unwrap_or(default),
+            all_cooling: !members.is_empty() && cooling().count() == members.len(),
+            status: self.config.profile.no_deployments_status,
+        }
+    }
+}

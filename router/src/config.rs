@@ -1,0 +1,229 @@
+//! Settings as data, with LiteLLM's names and defaults.
+//!
+//! Nothing here decides. `scenarios` reads a LiteLLM `config.yaml` into these types; the policy
+//! files of this crate act on them. Zero, missing and unknown are three values: a setting that was
+//! not given is `None`.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{outcome::ErrorClass, profile::Profile, strategy::StrategySpec, time::Epoch};
+
+/// Everything a router is built from.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct RouterConfig {
+    /// Whose behaviour to follow.
+    pub profile: Profile,
+    /// What the wall clock says at the beginning.
+    pub epoch: Epoch,
+    /// `model_list`, in its order.
+    pub deployments: Vec<DeploymentConfig>,
+    /// `router_settings`, with what `litellm_settings` adds.
+    pub settings: RouterSettings,
+}
+
+/// One entry of `model_list`.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct DeploymentConfig {
+    /// `model_info.id`, or the hash that LiteLLM makes in its place.
+    pub id: String,
+    /// The model group.
+    pub model_name: String,
+    /// `litellm_params.model`: the provider's own name, as `provider/model`.
+    pub model: String,
+    /// `weight`: share under simple-shuffle.
+    pub weight: Option<f64>,
+    /// `rpm`: share under simple-shuffle, limit elsewhere. Requests a minute.
+    pub rpm: Option<u64>,
+    /// `tpm`: share under simple-shuffle, limit elsewhere. Tokens a minute.
+    pub tpm: Option<u64>,
+    /// `order`: tier, the lowest first.
+    pub order: Option<i64>,
+    /// `max_parallel_requests`: slots. 0 means no limit (semantics 7).
+    pub max_parallel_requests: Option<u64>,
+    /// `timeout` of a whole attempt. Zero counts as not given (semantics 10).
+    pub timeout: Option<Duration>,
+    /// `stream_timeout`: bound on silence.
+    pub stream_timeout: Option<Duration>,
+    /// `num_retries` in the deployment's own settings.
+    pub num_retries: Option<u32>,
+    /// `litellm_params.cooldown_time`. Zero means: never cool.
+    pub cooldown_time: Option<Duration>,
+    /// `model_info.cooldown_time`, which 1.92 ignores.
+    pub model_info_cooldown_time: Option<Duration>,
+    /// `model_info.allowed_fails`, which 1.92 ignores.
+    pub allowed_fails: Option<u32>,
+    /// `model_info.allowed_fails_policy`, which 1.92 ignores.
+    pub allowed_fails_policy: Option<AllowedFailsPolicy>,
+    /// `model_info.blocked`: paused.
+    pub blocked: bool,
+    /// `input_cost_per_token`, in US dollars. `None`: unknown, not free.
+    pub input_cost_per_token: Option<f64>,
+    /// `output_cost_per_token`, in US dollars. `None`: unknown, not free.
+    pub output_cost_per_token: Option<f64>,
+}
+
+/// `router_settings`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RouterSettings {
+    /// `routing_strategy` with `routing_strategy_args`.
+    pub routing_strategy: StrategySpec,
+    /// `num_retries` of the router. LiteLLM's default is 2.
+    pub num_retries: Option<u32>,
+    /// `litellm_settings.num_retries`: process-wide.
+    pub global_num_retries: Option<u32>,
+    /// `retry_after`: least backoff. LiteLLM's default is 0.
+    pub retry_after: Duration,
+    /// `retry_policy`.
+    pub retry_policy: Option<RetryPolicy>,
+    /// `model_group_retry_policy`, by model group.
+    pub model_group_retry_policy: BTreeMap<String, RetryPolicy>,
+    /// `allowed_fails` of the router, if given.
+    pub allowed_fails: Option<u32>,
+    /// `litellm_settings.allowed_fails`; LiteLLM's default is 3. It only says whether the router's
+    /// value differs from it (semantics 4.4, quirk Q6).
+    pub global_allowed_fails: Option<u32>,
+    /// `allowed_fails_policy`.
+    pub allowed_fails_policy: Option<AllowedFailsPolicy>,
+    /// `cooldown_time`. LiteLLM's default is 5 s, and 0 is read as 5 s.
+    pub cooldown_time: Option<Duration>,
+    /// `disable_cooldowns`.
+    pub disable_cooldowns: bool,
+    /// `timeout` of a whole attempt. LiteLLM's default for chat is 600 s.
+    pub timeout: Option<Duration>,
+    /// `stream_timeout`.
+    pub stream_timeout: Option<Duration>,
+    /// `fallbacks`. `None` where none are given; LiteLLM reads an empty list so too.
+    pub fallbacks: Option<Fallbacks>,
+    /// `default_fallbacks`: for groups without an entry of their own.
+    pub default_fallbacks: Vec<String>,
+    /// `context_window_fallbacks`.
+    pub context_window_fallbacks: Option<Fallbacks>,
+    /// `content_policy_fallbacks`.
+    pub content_policy_fallbacks: Option<Fallbacks>,
+    /// `max_fallbacks`: depth. LiteLLM's default is 5.
+    pub max_fallbacks: Option<u32>,
+    /// `default_max_parallel_requests`: slots of a deployment that sets nothing else.
+    pub default_max_parallel_requests: Option<u64>,
+    /// `enable_weighted_failover`.
+    pub enable_weighted_failover: bool,
+    /// `model_group_alias`: name asked for → model group.
+    pub model_group_alias: BTreeMap<String, String>,
+}
+
+impl Default for RouterSettings {
+    fn default() -> Self {
+        Self {
+            routing_strategy: StrategySpec::SimpleShuffle,
+            num_retries: None,
+            global_num_retries: None,
+            retry_after: Duration::ZERO,
+            retry_policy: None,
+            model_group_retry_policy: BTreeMap::new(),
+            allowed_fails: None,
+            global_allowed_fails: None,
+            allowed_fails_policy: None,
+            cooldown_time: None,
+            disable_cooldowns: false,
+            timeout: None,
+            stream_timeout: None,
+            fallbacks: None,
+            default_fallbacks: Vec::new(),
+            context_window_fallbacks: None,
+            content_policy_fallbacks: None,
+            max_fallbacks: None,
+            default_max_parallel_requests: None,
+            enable_weighted_failover: false,
+            model_group_alias: BTreeMap::new(),
+        }
+    }
+}
+
+/// Lists of model names to fall back to, by the name that failed, in the file's order.
+pub type Fallbacks = Vec<(String, Vec<String>)>;
+
+/// `retry_policy`: retries by the class of the first error. `None`: the usual number.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[expect(
+    missing_docs,
+    reason = "each field is LiteLLM's name for one class of errors"
+)]
+pub struct RetryPolicy {
+    #[serde(rename = "AuthenticationErrorRetries")]
+    pub authentication: Option<u32>,
+    #[serde(rename = "TimeoutErrorRetries")]
+    pub timeout: Option<u32>,
+    #[serde(rename = "RateLimitErrorRetries")]
+    pub rate_limit: Option<u32>,
+    #[serde(rename = "ContentPolicyViolationErrorRetries")]
+    pub content_policy_violation: Option<u32>,
+    #[serde(rename = "BadRequestErrorRetries")]
+    pub bad_request: Option<u32>,
+    #[serde(rename = "InternalServerErrorRetries")]
+    pub internal_server: Option<u32>,
+    #[serde(rename = "ServiceUnavailableErrorRetries")]
+    pub service_unavailable: Option<u32>,
+    #[serde(rename = "NotFoundErrorRetries")]
+    pub not_found: Option<u32>,
+    #[serde(rename = "DefaultRetries")]
+    pub default: Option<u32>,
+}
+
+/// `allowed_fails_policy`: failures that are let pass, by class. `None`: the router's `allowed_fails`.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[expect(
+    missing_docs,
+    reason = "each field is LiteLLM's name for one class of errors"
+)]
+pub struct AllowedFailsPolicy {
+    #[serde(rename = "AuthenticationErrorAllowedFails")]
+    pub authentication: Option<u32>,
+    #[serde(rename = "TimeoutErrorAllowedFails")]
+    pub timeout: Option<u32>,
+    #[serde(rename = "RateLimitErrorAllowedFails")]
+    pub rate_limit: Option<u32>,
+    #[serde(rename = "ContentPolicyViolationErrorAllowedFails")]
+    pub content_policy_violation: Option<u32>,
+    #[serde(rename = "BadRequestErrorAllowedFails")]
+    pub bad_request: Option<u32>,
+    #[serde(rename = "InternalServerErrorAllowedFails")]
+    pub internal_server: Option<u32>,
+    #[serde(rename = "ServiceUnavailableErrorAllowedFails")]
+    pub service_unavailable: Option<u32>,
+    #[serde(rename = "BadGatewayErrorAllowedFails")]
+    pub bad_gateway: Option<u32>,
+    #[serde(rename = "NotFoundErrorAllowedFails")]
+    pub not_found: Option<u32>,
+}
+
+impl RouterConfig {
+    /// A router over deployments of one model group called `m`, with LiteLLM's defaults: for
+    /// examples and tests.
+    #[must_use]
+    pub fn of_deployments<const N: usize>(ids: [&str; N]) -> Self {
+        let deployment = |id: &str| DeploymentConfig {
+            id: id.to_owned(),
+            model_name: "m".to_owned(),
+            model: format!("openai/fake-{id}"),
+            ..DeploymentConfig::default()
+        };
+        Self {
+            deployments: ids.map(deployment).into(),
+            ..Self::default()
+        }
+    }
+}
+
+/// Classes that LiteLLM's exception hierarchy counts as a bad request.
+#[must_use]
+pub(crate) const fn is_bad_request(class: ErrorClass) -> bool {
+    matches!(
+        class,
+        ErrorClass::BadRequest
+            | ErrorClass::ContentPolicyViolation
+            | ErrorClass::ContextWindowExceeded
+    )
+}

@@ -1,0 +1,477 @@
+//! Should this failure bench its deployment, by which rule, and for how long? (semantics 4)
+//!
+//! Asked once for each failed attempt, after its failure was counted and before the next pick. Two
+//! sets of rules: the defaults (429 at once; more than half of at least five requests; errors that
+//! the next request would meet again), and `allowed_fails` with its policy, which replace them
+//! whole. A cold start is protected by the least number of requests in the failure-rate rule; a
+//! lone deployment by the exemptions named below.
+
+use std::time::Duration;
+
+use crate::{
+    config::{AllowedFailsPolicy, DeploymentConfig, RouterSettings, is_bad_request},
+    deployment::{ALLOWED_FAILS_COUNTERS, DeploymentState},
+    observe::CooldownReason,
+    outcome::{ErrorClass, Failure},
+    profile::Profile,
+    time::Instant,
+};
+
+/// What the rules need to know about the deployment that failed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bench<'a> {
+    pub(crate) settings: &'a RouterSettings,
+    pub(crate) profile: &'a Profile,
+    pub(crate) deployment: &'a DeploymentConfig,
+    /// Whether its group has no other deployment.
+    pub(crate) lone: bool,
+    /// Whether some fallback applies to its group.
+    pub(crate) has_fallback: bool,
+}
+
+/// How long, and by which rule.
+pub(crate) type Verdict = Option<(Duration, CooldownReason)>;
+
+impl Bench<'_> {
+    /// Counts the failure and judges it.
+    pub(crate) fn judge(
+        &self,
+        now: Instant,
+        failure: &Failure,
+        state: &mut DeploymentState,
+    ) -> Verdict {
+        let fails = state.fails.increment(now, COUNT_TTL);
+        let time = self.time(now, failure);
+        if time.is_zero() || self.settings.disable_cooldowns || !self.may_cool(failure) {
+            return None;
+        }
+        let why = match self.allowed_fails(failure.class) {
+            Some(allowed) => self.over_allowed_fails(now, allowed, state)?,
+            None => self.default_rules(failure, fails, state.successes.at(now))?,
+        };
+        Some((time, why))
+    }
+
+    /// Whether failures of this kind can cool at all. (semantics 4.1)
+    fn may_cool(&self, failure: &Failure) -> bool {
+        let Some(status) = failure.status else {
+            return false;
+        };
+        if failure.class == ErrorClass::ApiConnection {
+            return false;
+        }
+        match status {
+            401 | 404 | 408 | 429 => true,
+            402 if self.profile.cools_payment_required && !self.lone => true,
+            400..=499 => self
+                .own_policy()
+                .is_some_and(|p| p.names(failure.class, self.profile)),
+            _ => true,
+        }
+    }
+
+    /// The length of a cooldown: the deployment's own, else what the provider asked for, else the
+    /// router's. Zero means none. (semantics 4.5)
+    fn time(&self, now: Instant, failure: &Failure) -> Duration {
+        let newer = self.profile.model_info_cooldown_settings;
+        let own = self.deployment.model_info_cooldown_time.filter(|_| newer);
+        if let Some(time) = own.or(self.deployment.cooldown_time) {
+            return time;
+        }
+        let hint = failure.retry_after.and_then(|hint| hint.whole_seconds(now));
+        match hint.map(u64::try_from) {
+            Some(Ok(seconds)) => Duration::from_secs(seconds),
+            Some(Err(_)) | None => self.settings.cooldown_time_or_default(),
+        }
+    }
+
+    /// The rules without `allowed_fails`. (semantics 4.2, rules in its order)
+    fn default_rules(
+        &self,
+        failure: &Failure,
+        fails: u32,
+        successes: u32,
+    ) -> Option<CooldownReason> {
+        let status = failure.status?;
+        let total = fails + successes;
+        if status == 429 && !self.lone {
+            return Some(CooldownReason::RateLimited);
+        }
+        if successes == 0 && total >= TOTAL_FAILURE_REQUESTS {
+            return Some(CooldownReason::TotalFailure);
+        }
+        // More than half, in whole numbers.
+        if fails * 2 > total && total >= FAILURE_RATE_REQUESTS && !self.lone {
+            return Some(CooldownReason::FailureRate);
+        }
+        if !matches!(status, 408 | 409 | 429 | 500..) {
+            return Some(CooldownReason::NotRetryable);
+        }
+        None
+    }
+
+    /// The threshold that replaces the default rules for this class, if one does.
+    /// (semantics 4.4)
+    fn allowed_fails(&self, class: ErrorClass) -> Option<Allowed> {
+        if self.profile.model_info_cooldown_settings {
+            let shared = Allowed {
+                counter: SHARED_COUNTER,
+                named: false,
+                fails: 0,
+            };
+            if let Some(fails) = self
+                .own_policy()
+                .and_then(|p| p.fails_for(class, self.profile))
+            {
+                return Some(Allowed {
+                    fails,
+                    named: true,
+                    counter: class as usize,
+                });
+            }
+            if let Some(fails) = self.deployment.allowed_fails {
+                return Some(Allowed { fails, ..shared });
+            }
+        }
+        let policy = self.settings.allowed_fails_policy.as_ref();
+        let given = self.settings.allowed_fails;
+        let global = self
+            .settings
+            .global_allowed_fails
+            .unwrap_or(DEFAULT_ALLOWED_FAILS);
+        let counts = self.profile.explicit_allowed_fails_counts;
+        let explicit = given.filter(|&fails| counts || fails != global);
+        if policy.is_none() && explicit.is_none() {
+            return None;
+        }
+        let by_policy = policy.and_then(|p| p.fails_for(class, self.profile));
+        Some(Allowed {
+            fails: by_policy.or(given).unwrap_or(global),
+            named: by_policy.is_some(),
+            counter: SHARED_COUNTER,
+        })
+    }
+
+    fn over_allowed_fails(
+        &self,
+        now: Instant,
+        allowed: Allowed,
+        state: &mut DeploymentState,
+    ) -> Option<CooldownReason> {
+        let spared = self.profile.allowed_fails_spares_lone && self.lone && !self.has_fallback;
+        if spared && !allowed.named {
+            return None;
+        }
+        let counter = &mut state.allowed_fails[allowed.counter];
+        if counter.at(now) >= allowed.fails {
+            return Some(CooldownReason::AllowedFailsExceeded);
+        }
+        counter.increment(now, self.settings.cooldown_time_or_default());
+        None
+    }
+
+    fn own_policy(&self) -> Option<&AllowedFailsPolicy> {
+        let policy = self.deployment.allowed_fails_policy.as_ref();
+        policy.filter(|_| self.profile.model_info_cooldown_settings)
+    }
+}
+
+/// A threshold of allowed failures.
+#[derive(Clone, Copy, Debug)]
+struct Allowed {
+    fails: u32,
+    /// A policy names the class.
+    named: bool,
+    counter: usize,
+}
+
+impl AllowedFailsPolicy {
+    /// The policy's number for a class: the most specific field that is set.
+    fn fails_for(&self, class: ErrorClass, profile: &Profile) -> Option<u32> {
+        let bad_request = || self.bad_request.filter(|_| is_bad_request(class));
+        let newer = |field: Option<u32>| field.filter(|_| profile.policies_know_all_classes);
+        let value = match class {
+            ErrorClass::Authentication => self.authentication,
+            ErrorClass::Timeout => self.timeout,
+            ErrorClass::RateLimit => self.rate_limit,
+            ErrorClass::ContentPolicyViolation => {
+                self.content_policy_violation.or_else(bad_request)
+            }
+            ErrorClass::BadRequest | ErrorClass::ContextWindowExceeded => bad_request(),
+            ErrorClass::InternalServer => newer(self.internal_server),
+            ErrorClass::ServiceUnavailable => newer(self.service_unavailable),
+            ErrorClass::BadGateway => newer(self.bad_gateway),
+            ErrorClass::NotFound => newer(self.not_found),
+            ErrorClass::Api | ErrorClass::ApiConnection => None,
+        };
+        value.filter(|&fails| fails > 0 || profile.allowed_fails_policy_zero_counts)
+    }
+
+    fn names(&self, class: ErrorClass, profile: &Profile) -> bool {
+        self.fails_for(class, profile).is_some()
+    }
+}
+
+impl RouterSettings {
+    /// `cooldown_time`, where none and zero are LiteLLM's 5 s. (semantics 1.9)
+    #[must_use]
+    pub fn cooldown_time_or_default(&self) -> Duration {
+        self.cooldown_time
+            .filter(|time| !time.is_zero())
+            .unwrap_or(DEFAULT_COOLDOWN_TIME)
+    }
+}
+
+/// Counts of failures and successes live this long from the first. (semantics 2.5)
+pub(crate) const COUNT_TTL: Duration = Duration::from_secs(60);
+/// `DEFAULT_COOLDOWN_TIME_SECONDS`. (semantics 0)
+const DEFAULT_COOLDOWN_TIME: Duration = Duration::from_secs(5);
+/// `DEFAULT_ALLOWED_FAILS`. (semantics 0)
+const DEFAULT_ALLOWED_FAILS: u32 = 3;
+/// `DEFAULT_FAILURE_THRESHOLD_MINIMUM_REQUESTS`. (semantics 0)
+const FAILURE_RATE_REQUESTS: u32 = 5;
+/// `SINGLE_DEPLOYMENT_TRAFFIC_FAILURE_THRESHOLD`. (semantics 0)
+const TOTAL_FAILURE_REQUESTS: u32 = 1_000;
+/// The counter of everybody that no policy of the deployment's own names.
+const SHARED_COUNTER: usize = ALLOWED_FAILS_COUNTERS - 1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outcome::RetryAfter;
+
+    fn at(seconds: f64) -> Instant {
+        Instant::from_secs_f64(seconds)
+    }
+
+    struct Case {
+        settings: RouterSettings,
+        profile: Profile,
+        deployment: DeploymentConfig,
+        lone: bool,
+        state: DeploymentState,
+    }
+
+    impl Case {
+        fn new(lone: bool) -> Self {
+            Self {
+                settings: RouterSettings::default(),
+                profile: Profile::default(),
+                deployment: DeploymentConfig::default(),
+                lone,
+                state: DeploymentState::default(),
+            }
+        }
+
+        fn judge(&mut self, now: f64, failure: &Failure) -> Verdict {
+            let bench = Bench {
+                settings: &self.settings,
+                profile: &self.profile,
+                deployment: &self.deployment,
+                lone: self.lone,
+                has_fallback: false,
+            };
+            bench.judge(at(now), failure, &mut self.state)
+        }
+
+        fn status(&mut self, now: f64, status: u16) -> Option<CooldownReason> {
+            self.judge(now, &Failure::with_status(status))
+                .map(|(_, why)| why)
+        }
+    }
+
+    #[test]
+    fn a_group_of_several_benches_at_once_for_429_401_404_and_402() {
+        for (status, why) in [
+            (429, CooldownReason::RateLimited),
+            (401, CooldownReason::NotRetryable),
+            (404, CooldownReason::NotRetryable),
+            (402, CooldownReason::NotRetryable),
+        ] {
+            assert_eq!(Case::new(false).status(0.0, status), Some(why), "{status}");
+        }
+        let mut old = Case::new(false);
+        old.profile = Profile::litellm_1_92();
+        assert_eq!(old.status(0.0, 402), None);
+    }
+
+    #[test]
+    fn a_lone_deployment_is_benched_by_401_and_404_but_not_by_429_or_500() {
+        for (status, benched) in [(401, true), (404, true), (402, false), (429, false)] {
+            assert_eq!(
+                Case::new(true).status(0.0, status).is_some(),
+                benched,
+                "{status}"
+            );
+        }
+        let mut lone = Case::new(true);
+        for n in 0..20 {
+            assert_eq!(lone.status(f64::from(n), 500), None);
+        }
+    }
+
+    #[test]
+    fn a_lone_deployment_is_benched_once_a_thousand_requests_in_a_minute_all_failed() {
+        let mut lone = Case::new(true);
+        for _ in 0..999 {
+            assert_eq!(lone.status(1.0, 500), None);
+        }
+
+        assert_eq!(lone.status(1.0, 500), Some(CooldownReason::TotalFailure));
+    }
+
+    #[test]
+    fn the_failure_rate_rule_needs_more_than_half_of_at_least_five() {
+        let mut fresh = Case::new(false);
+        for _ in 0..4 {
+            assert_eq!(fresh.status(0.0, 500), None);
+        }
+        assert_eq!(fresh.status(0.0, 500), Some(CooldownReason::FailureRate));
+
+        let mut mixed = Case::new(false);
+        for _ in 0..3 {
+            mixed.state.successes.increment(at(0.0), COUNT_TTL);
+        }
+        for _ in 0..3 {
+            assert_eq!(mixed.status(0.0, 500), None);
+        }
+        assert_eq!(mixed.status(0.0, 500), Some(CooldownReason::FailureRate));
+    }
+
+    #[test]
+    fn a_bad_request_never_benches_but_counts_as_a_failure() {
+        let mut case = Case::new(false);
+        for _ in 0..4 {
+            assert_eq!(case.status(0.0, 400), None);
+        }
+
+        assert_eq!(case.status(0.0, 500), Some(CooldownReason::FailureRate));
+    }
+
+    #[test]
+    fn successes_that_are_forgotten_first_flip_the_rate() {
+        let mut case = Case::new(false);
+        for _ in 0..6 {
+            case.state.successes.increment(at(0.0), COUNT_TTL);
+        }
+        for _ in 0..4 {
+            assert_eq!(case.status(50.0, 500), None);
+        }
+
+        assert_eq!(case.status(62.0, 500), Some(CooldownReason::FailureRate));
+    }
+
+    #[test]
+    fn the_length_is_the_deployments_else_the_providers_else_the_routers() {
+        let mut case = Case::new(false);
+        case.settings.cooldown_time = Some(Duration::from_secs(7));
+        let hinted = Failure::with_status(429).retry_after(RetryAfter::Seconds(120));
+        let seconds = |verdict: Verdict| verdict.map(|(time, _)| time.as_secs());
+
+        assert_eq!(
+            seconds(case.judge(0.0, &Failure::with_status(429))),
+            Some(7)
+        );
+        assert_eq!(seconds(case.judge(0.0, &hinted)), Some(120));
+        let negative = Failure::with_status(429).retry_after(RetryAfter::Seconds(-1));
+        assert_eq!(seconds(case.judge(0.0, &negative)), Some(7));
+        let zero = Failure::with_status(429).retry_after(RetryAfter::Seconds(0));
+        assert_eq!(seconds(case.judge(0.0, &zero)), None);
+        case.deployment.cooldown_time = Some(Duration::from_secs(2));
+        assert_eq!(seconds(case.judge(0.0, &hinted)), Some(2));
+        case.deployment.cooldown_time = Some(Duration::ZERO);
+        assert_eq!(seconds(case.judge(0.0, &hinted)), None);
+    }
+
+    #[test]
+    fn a_routers_cooldown_time_of_zero_is_five_seconds() {
+        let settings = RouterSettings {
+            cooldown_time: Some(Duration::ZERO),
+            ..RouterSettings::default()
+        };
+
+        assert_eq!(settings.cooldown_time_or_default(), Duration::from_secs(5));
+    }
+
+    #[test]
+    fn allowed_fails_lets_that_many_pass_within_a_cooldown_time() {
+        let mut case = Case::new(false);
+        case.settings.allowed_fails = Some(1);
+        case.settings.cooldown_time = Some(Duration::from_secs(1));
+
+        assert_eq!(case.status(0.0, 500), None);
+        assert_eq!(case.status(1.3, 500), None);
+        assert_eq!(
+            case.status(1.4, 401),
+            Some(CooldownReason::AllowedFailsExceeded)
+        );
+    }
+
+    #[test]
+    fn allowed_fails_equal_to_the_librarys_counts_in_1_110_only() {
+        let mut new = Case::new(false);
+        new.settings.allowed_fails = Some(3);
+        assert_eq!(new.status(0.0, 429), None);
+
+        let mut old = Case::new(false);
+        old.profile = Profile::litellm_1_92();
+        old.settings.allowed_fails = Some(3);
+        assert_eq!(old.status(0.0, 429), Some(CooldownReason::RateLimited));
+    }
+
+    #[test]
+    fn a_policys_zero_is_a_threshold_in_1_110_and_unset_in_1_92() {
+        let policy = AllowedFailsPolicy {
+            rate_limit: Some(0),
+            ..AllowedFailsPolicy::default()
+        };
+        let mut new = Case::new(false);
+        new.settings.allowed_fails_policy = Some(policy.clone());
+        assert_eq!(
+            new.status(0.0, 429),
+            Some(CooldownReason::AllowedFailsExceeded)
+        );
+
+        let mut old = Case::new(false);
+        old.profile = Profile::litellm_1_92();
+        old.settings.allowed_fails_policy = Some(policy);
+        assert_eq!(old.status(0.0, 429), None);
+    }
+
+    #[test]
+    fn a_lone_deployment_without_fallback_is_benched_only_by_a_policy_that_names_the_error() {
+        let mut lone = Case::new(true);
+        lone.settings.allowed_fails = Some(0);
+        assert_eq!(lone.status(0.0, 500), None);
+
+        let named = AllowedFailsPolicy {
+            internal_server: Some(0),
+            ..Default::default()
+        };
+        lone.settings.allowed_fails_policy = Some(named);
+        assert_eq!(
+            lone.status(0.0, 500),
+            Some(CooldownReason::AllowedFailsExceeded)
+        );
+    }
+
+    #[test]
+    fn disabled_cooldowns_never_bench() {
+        let mut case = Case::new(false);
+        case.settings.disable_cooldowns = true;
+
+        assert_eq!(case.status(0.0, 429), None);
+        assert_eq!(case.status(0.0, 401), None);
+    }
+
+    #[test]
+    fn connection_errors_without_a_mapped_status_never_bench() {
+        let mut case = Case::new(false);
+        case.settings.allowed_fails = Some(0);
+
+        assert_eq!(
+            case.judge(0.0, &Failure::of(ErrorClass::ApiConnection)),
+            None
+        );
+    }
+}

@@ -1,0 +1,73 @@
+//! The live state of a deployment that more than one policy reads. What only one strategy reads is
+//! kept by that strategy, so that changing the strategy cannot change cooldowns.
+
+use std::{collections::VecDeque, time::Duration};
+
+use crate::{request::RequestId, time::Instant, window::TumblingCount};
+
+/// Live state of one deployment.
+#[derive(Debug, Default)]
+pub(crate) struct DeploymentState {
+    /// In cooldown before this moment.
+    cooled_until: Instant,
+    /// The cooldown length that the current cooldown's last writer asked for: what the "try again
+    /// in" hint reports (semantics 4.3, 4.7).
+    cooldown_shown: Duration,
+    /// Failures within 60 s of the first of them.
+    pub(crate) fails: TumblingCount,
+    /// Successes within 60 s of the first of them.
+    pub(crate) successes: TumblingCount,
+    /// Failures counted against `allowed_fails`, one counter for each class that a policy of the
+    /// deployment's own names; the last is everybody else's.
+    pub(crate) allowed_fails: [TumblingCount; ALLOWED_FAILS_COUNTERS],
+    /// Attempts sent and not ended.
+    pub(crate) in_flight: u32,
+    /// Slots taken, by attempts in flight and by released requests that were not yet admitted.
+    pub(crate) slots_taken: u32,
+    /// Requests parked for a slot, first come first served.
+    pub(crate) parked: VecDeque<RequestId>,
+}
+
+/// One for each error class, and one shared.
+pub(crate) const ALLOWED_FAILS_COUNTERS: usize = crate::outcome::ErrorClass::ALL.len() + 1;
+
+impl DeploymentState {
+    /// Until when it is in cooldown, if it is.
+    pub(crate) fn cooled_at(&self, now: Instant) -> Option<Instant> {
+        (now < self.cooled_until).then_some(self.cooled_until)
+    }
+
+    /// The length that the running cooldown was asked to have.
+    pub(crate) fn cooldown_shown(&self) -> Duration {
+        self.cooldown_shown
+    }
+
+    /// Benches it for `time`. A cooldown that is running keeps its end: only the length that is
+    /// shown changes (semantics 4.3: a live cache key keeps its first expiry).
+    pub(crate) fn cool(&mut self, now: Instant, time: Duration) -> Instant {
+        if now >= self.cooled_until {
+            self.cooled_until = now + time;
+        }
+        self.cooldown_shown = time;
+        self.cooled_until
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_during_a_cooldown_changes_what_is_shown_but_not_the_end() {
+        let at = Instant::from_secs_f64;
+        let mut state = DeploymentState::default();
+
+        state.cool(at(0.0), Duration::from_secs(10));
+        let until = state.cool(at(6.0), Duration::from_secs(30));
+
+        assert_eq!(until, at(10.0));
+        assert_eq!(state.cooldown_shown(), Duration::from_secs(30));
+        assert_eq!(state.cooled_at(at(9.9)), Some(at(10.0)));
+        assert_eq!(state.cooled_at(at(10.0)), None);
+    }
+}

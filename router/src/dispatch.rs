@@ -1,0 +1,229 @@
+//! The books of attempts: who was sent, who holds a slot, whom a failure is charged to. Every way
+//! out of an attempt releases what it took.
+
+use crate::{
+    cooldown::Bench,
+    ladder::Next,
+    observe::{Event, Observer},
+    outcome::Failure,
+    profile::WhenSlotsFull,
+    request::{DeploymentId, RequestId},
+    router::Router,
+    step::{Answer, Attempt, Parked, RouteError, Step, Ticket, Wait},
+    strategy::Sent,
+    time::Instant,
+};
+
+impl Router {
+    /// Does what the ladder says until the driver has something to do.
+    pub(crate) fn go_on(
+        &mut self,
+        now: Instant,
+        ticket: Ticket,
+        mut next: Next,
+        obs: &mut impl Observer,
+    ) -> Step {
+        loop {
+            match next {
+                Next::Attempt => match self.attempt(now, ticket, obs) {
+                    Ok(step) => return step,
+                    Err(error) => next = self.after_failure(now, ticket, error, obs),
+                },
+                Next::Wait(until, why) => {
+                    let state = self.requests.get(ticket);
+                    state.since = now;
+                    let request = state.request.id;
+                    obs.observe(
+                        now,
+                        &Event::Waiting {
+                            request,
+                            until,
+                            why,
+                        },
+                    );
+                    return Step::Wait(Wait {
+                        ticket,
+                        request,
+                        until,
+                        why,
+                    });
+                }
+                Next::Fail(error) => {
+                    let trail = self.requests.peek(ticket).trail(None);
+                    return self.answer(now, ticket, Answer::Failed { error, trail }, obs);
+                }
+            }
+        }
+    }
+
+    /// Picks a deployment and takes a slot of it.
+    fn attempt(
+        &mut self,
+        now: Instant,
+        ticket: Ticket,
+        obs: &mut impl Observer,
+    ) -> Result<Step, RouteError> {
+        let deployment = self.pick(now, ticket, obs)?;
+        let Some(limit) = self.fixed[deployment.index()].slots else {
+            return Ok(self.send(now, ticket, deployment, false, obs));
+        };
+        let slots = &mut self.states[deployment.index()];
+        if slots.slots_taken < limit {
+            slots.slots_taken += 1;
+            return Ok(self.send(now, ticket, deployment, true, obs));
+        }
+        let state = self.requests.get(ticket);
+        let request = state.request.id;
+        match self.config.profile.when_slots_full {
+            WhenSlotsFull::Reject => {
+                obs.observe(
+                    now,
+                    &Event::SlotRefused {
+                        request,
+                        deployment,
+                        limit,
+                    },
+                );
+                Err(RouteError::SlotsInUse { deployment, limit })
+            }
+            WhenSlotsFull::Queue => {
+                state.since = now;
+                slots.parked.push_back(request);
+                obs.observe(
+                    now,
+                    &Event::ParkedForSlot {
+                        request,
+                        deployment,
+                    },
+                );
+                Ok(Step::Park(Parked {
+                    ticket,
+                    request,
+                    deployment,
+                }))
+            }
+        }
+    }
+
+    pub(crate) fn send(
+        &mut self,
+        now: Instant,
+        ticket: Ticket,
+        deployment: DeploymentId,
+        holds_slot: bool,
+        obs: &mut impl Observer,
+    ) -> Step {
+        self.states[deployment.index()].in_flight += 1;
+        let state = self.requests.get(ticket);
+        state.since = now;
+        state.first_token_after = None;
+        state.holds_slot = holds_slot;
+        state.hop.skip = None;
+        let number = state.attempts;
+        state.attempts = state.attempts.saturating_add(1);
+        let group = state.hop.group;
+        let request = state.request.id;
+        let stream = state.request.stream;
+        let sent = Sent {
+            group,
+            deployment,
+            stream,
+            request: &state.request,
+        };
+        self.strategy.on_sent(now, &sent);
+        obs.observe(
+            now,
+            &Event::Sent {
+                request,
+                deployment,
+                attempt: number,
+            },
+        );
+        Step::Send(Attempt {
+            ticket,
+            request,
+            deployment,
+            number,
+        })
+    }
+
+    /// Frees the slot that a request holds; whoever is parked longest gets it.
+    pub(crate) fn release_slot(
+        &mut self,
+        ticket: Ticket,
+        deployment: DeploymentId,
+    ) -> Option<RequestId> {
+        let state = self.requests.get(ticket);
+        if !std::mem::take(&mut state.holds_slot) {
+            return None;
+        }
+        let slots = &mut self.states[deployment.index()];
+        let Some(next) = slots.parked.pop_front() else {
+            slots.slots_taken -= 1;
+            return None;
+        };
+        let parked = self
+            .requests
+            .find(next)
+            .expect("a parked request is unfinished");
+        parked.slot_granted = true;
+        Some(next)
+    }
+
+    /// Charges a failure to the deployment that produced it.
+    pub(crate) fn charge(
+        &mut self,
+        now: Instant,
+        ticket: Ticket,
+        deployment: DeploymentId,
+        failure: &Failure,
+        obs: &mut impl Observer,
+    ) {
+        let state = self.requests.peek(ticket);
+        let generic = match &state.own_fallbacks {
+            Some(own) => !own.is_empty(),
+            None => self.registry.routes(state.hop.group).generic.is_some(),
+        };
+        let bench = Bench {
+            settings: &self.config.settings,
+            profile: &self.config.profile,
+            deployment: &self.config.deployments[deployment.index()],
+            lone: self.fixed[deployment.index()].lone,
+            has_fallback: generic,
+        };
+        let counts = &mut self.states[deployment.index()];
+        if let Some((time, why)) = bench.judge(now, failure, counts) {
+            let until = counts.cool(now, time);
+            self.all_warm_at = self.all_warm_at.max(until);
+            let request = state.request.id;
+            obs.observe(
+                now,
+                &Event::CooledDown {
+                    deployment,
+                    request,
+                    until,
+                    why,
+                },
+            );
+        }
+    }
+
+    pub(crate) fn answer(
+        &mut self,
+        now: Instant,
+        ticket: Ticket,
+        answer: Answer,
+        obs: &mut impl Observer,
+    ) -> Step {
+        let request = self.requests.peek(ticket).request.id;
+        self.requests.remove(ticket);
+        obs.observe(
+            now,
+            &Event::Answered {
+                request,
+                answer: &answer,
+            },
+        );
+        Step::Done(answer)
+    }
+}

@@ -1,0 +1,269 @@
+//! Unfinished requests, in a slab whose slots are used again: nothing is allocated for a request
+//! once the slab has grown to the greatest number in flight.
+
+use std::time::Duration;
+
+use crate::{
+    observe::FallbackReason,
+    request::{DeploymentId, ModelId, Request, RequestId},
+    retry::Allowance,
+    step::{RouteError, Ticket, Trail},
+    time::Instant,
+};
+
+/// All unfinished requests.
+#[derive(Debug, Default)]
+pub(crate) struct InFlight {
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+}
+
+#[derive(Debug)]
+struct Slot {
+    generation: u32,
+    active: bool,
+    state: RequestState,
+}
+
+/// What is known of one unfinished request.
+#[derive(Debug)]
+pub(crate) struct RequestState {
+    pub(crate) request: Request,
+    pub(crate) arrived: Instant,
+    /// Attempts sent, over all groups.
+    pub(crate) attempts: u16,
+    /// Picks and waits so far: they key the next one's randomness.
+    pub(crate) draws: u32,
+    pub(crate) fallbacks: u16,
+    pub(crate) waited: Duration,
+    pub(crate) in_failed_attempts: Duration,
+    /// When the attempt under way was sent, or the wait under way began.
+    pub(crate) since: Instant,
+    pub(crate) first_token_after: Option<Duration>,
+    /// Whether the attempt under way holds a slot.
+    pub(crate) holds_slot: bool,
+    /// A slot was kept for it while it is parked.
+    pub(crate) slot_granted: bool,
+    pub(crate) hop: Hop,
+    /// The wait under way is the last: nothing is tried after it.
+    pub(crate) gives_up_after_wait: bool,
+    /// The error that the wait under way follows.
+    pub(crate) error: RouteError,
+    /// Fallback walks that led here, the outermost first.
+    pub(crate) walks: Vec<Walk>,
+    /// Deployments that weighted failover had already.
+    pub(crate) excluded: Vec<DeploymentId>,
+    /// Groups (and tiers) that this request was sent to.
+    pub(crate) attempted: Vec<(ModelId, Option<i64>)>,
+    /// The request's own fallback list.
+    pub(crate) own_fallbacks: Option<Vec<ModelId>>,
+}
+
+/// One group's turn: its retries.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Hop {
+    pub(crate) group: ModelId,
+    /// Fallbacks that led here.
+    pub(crate) depth: u32,
+    /// The order tier that this hop is bound to.
+    pub(crate) tier: Option<i64>,
+    /// Reached by an entry of its own, not by the list for every name.
+    pub(crate) by_specific_entry: bool,
+    /// Set by the hop's first error.
+    pub(crate) allowance: Option<Allowance>,
+    pub(crate) retries: u32,
+    /// To be passed over in the next pick if there is another candidate.
+    pub(crate) skip: Option<DeploymentId>,
+    /// The deployment of the last error.
+    pub(crate) failed: Option<DeploymentId>,
+}
+
+impl Hop {
+    pub(crate) const fn new(group: ModelId, depth: u32) -> Self {
+        Self {
+            group,
+            depth,
+            tier: None,
+            by_specific_entry: false,
+            allowance: None,
+            retries: 0,
+            skip: None,
+            failed: None,
+        }
+    }
+}
+
+/// A fallback list that is being walked for a hop that failed. (semantics 6.3)
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Walk {
+    /// The hop that failed.
+    pub(crate) hop: Hop,
+    pub(crate) kind: WalkKind,
+    /// The names to try, after any tiers.
+    pub(crate) list: ListRef,
+    pub(crate) next: usize,
+    /// Entries tried so far, below the hop's own depth.
+    pub(crate) depth: u32,
+    /// The hop's error.
+    pub(crate) original: RouteError,
+    /// The error of the last entry.
+    pub(crate) last: RouteError,
+    /// How long `excluded` was before the walk.
+    pub(crate) excluded_before: usize,
+}
+
+/// What a walk tries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum WalkKind {
+    /// The names of the list.
+    List,
+    /// The group's later order tiers from this place in its tiers, then the names.
+    Tiers(usize),
+    /// The rest of the group, once.
+    Rest,
+}
+
+/// Where a walk's names are kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ListRef {
+    None,
+    Own,
+    Of(FallbackReason, ModelId),
+}
+
+impl InFlight {
+    /// Takes a slot for a request that arrived.
+    pub(crate) fn insert(&mut self, now: Instant, request: Request) -> Ticket {
+        let hop = Hop::new(request.model, 0);
+        let error = RouteError::UnknownModel {
+            model: request.model,
+        };
+        if let Some(slot) = self.free.pop() {
+            let entry = &mut self.slots[slot as usize];
+            entry.active = true;
+            let state = &mut entry.state;
+            state.reset(now, request, hop, error);
+            return Ticket {
+                slot,
+                generation: entry.generation,
+            };
+        }
+        let slot = u32::try_from(self.slots.len()).expect("fewer than 2^32 requests in flight");
+        let state = RequestState {
+            request,
+            arrived: now,
+            attempts: 0,
+            draws: 0,
+            fallbacks: 0,
+            waited: Duration::ZERO,
+            in_failed_attempts: Duration::ZERO,
+            since: now,
+            first_token_after: None,
+            holds_slot: false,
+            slot_granted: false,
+            hop,
+            gives_up_after_wait: false,
+            error,
+            walks: Vec::new(),
+            excluded: Vec::new(),
+            attempted: Vec::new(),
+            own_fallbacks: None,
+        };
+        self.slots.push(Slot {
+            generation: 0,
+            active: true,
+            state,
+        });
+        Ticket {
+            slot,
+            generation: 0,
+        }
+    }
+
+    /// The request behind a ticket.
+    ///
+    /// # Panics
+    /// If the ticket is stale: the driver answered a token of another router.
+    pub(crate) fn get(&mut self, ticket: Ticket) -> &mut RequestState {
+        let entry = &mut self.slots[ticket.slot as usize];
+        assert!(
+            entry.active && entry.generation == ticket.generation,
+            "a token of another router"
+        );
+        &mut entry.state
+    }
+
+    /// The request behind a ticket, to look at.
+    pub(crate) fn peek(&self, ticket: Ticket) -> &RequestState {
+        &self.slots[ticket.slot as usize].state
+    }
+
+    /// Gives the slot back.
+    pub(crate) fn remove(&mut self, ticket: Ticket) {
+        let entry = &mut self.slots[ticket.slot as usize];
+        assert!(
+            entry.active && entry.generation == ticket.generation,
+            "a token of another router"
+        );
+        entry.active = false;
+        entry.generation = entry.generation.wrapping_add(1);
+        entry.state.request.overrides = None;
+        self.free.push(ticket.slot);
+    }
+
+    /// Unfinished requests.
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    /// The unfinished request of this id. Walks the slab: only for the rare case of a parked one.
+    pub(crate) fn find(&mut self, request: RequestId) -> Option<&mut RequestState> {
+        let found = self
+            .slots
+            .iter_mut()
+            .find(|s| s.active && s.state.request.id == request);
+        found.map(|s| &mut s.state)
+    }
+}
+
+impl RequestState {
+    fn reset(&mut self, now: Instant, request: Request, hop: Hop, error: RouteError) {
+        self.request = request;
+        self.arrived = now;
+        self.attempts = 0;
+        self.draws = 0;
+        self.fallbacks = 0;
+        self.waited = Duration::ZERO;
+        self.in_failed_attempts = Duration::ZERO;
+        self.since = now;
+        self.first_token_after = None;
+        self.holds_slot = false;
+        self.slot_granted = false;
+        self.hop = hop;
+        self.gives_up_after_wait = false;
+        self.error = error;
+        self.walks.clear();
+        self.excluded.clear();
+        self.attempted.clear();
+        self.own_fallbacks = None;
+    }
+
+    /// What was tried so far.
+    pub(crate) fn trail(&self, first_token: Option<Instant>) -> Trail {
+        Trail {
+            arrived: self.arrived,
+            attempts: self.attempts,
+            fallbacks: self.fallbacks,
+            group: self.hop.group,
+            waited: self.waited,
+            in_failed_attempts: self.in_failed_attempts,
+            first_token,
+        }
+    }
+
+    /// The number that keys the next draw.
+    pub(crate) fn next_draw(&mut self) -> u64 {
+        self.draws += 1;
+        u64::from(self.draws - 1)
+    }
+}

@@ -1,0 +1,432 @@
+//! What follows a failure: another attempt, a wait, the next order tier, the rest of the group, a
+//! fallback, or the end. (semantics 5.1, 6.2, 6.3, 15.1)
+//!
+//! LiteLLM nests these as calls: a hop (one group with its retries) that fails walks a list, each
+//! entry of which is a whole hop of its own. Here the nesting is a stack of [`Walk`]s kept with the
+//! request, so that the machine can stop at any step.
+
+use crate::{
+    fallback,
+    in_flight::{Hop, ListRef, Walk, WalkKind},
+    observe::{Event, FallbackReason, Observer},
+    outcome::ErrorClass,
+    request::{DeploymentId, ModelId},
+    retry::{self, ListsInForce},
+    rng::{KeyedRng, Purpose},
+    router::Router,
+    step::{RouteError, Ticket, WaitReason},
+    strategy::StrategySpec,
+    time::Instant,
+};
+
+/// What the ladder says to do next.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Next {
+    /// Try the hop that the request is now in.
+    Attempt,
+    /// Wait.
+    Wait(Instant, WaitReason),
+    /// It is over: this error surfaces.
+    Fail(RouteError),
+}
+
+const JITTER: Purpose = Purpose::named("router.jitter");
+
+impl Router {
+    /// An attempt of the hop failed, or none could be made.
+    pub(crate) fn after_failure(
+        &mut self,
+        now: Instant,
+        ticket: Ticket,
+        error: RouteError,
+        obs: &mut impl Observer,
+    ) -> Next {
+        let state = self.requests.get(ticket);
+        let failed = match error {
+            RouteError::Attempt {
+                deployment,
+                failure,
+            } => {
+                if failure.is_mid_stream() {
+                    return self.after_broken_stream(now, ticket, error, deployment, obs);
+                }
+                if self.config.profile.forbidden_moves_on && failure.status == Some(403) {
+                    state.hop.skip = Some(deployment);
+                }
+                Some(deployment)
+            }
+            RouteError::Blocked { deployment } | RouteError::SlotsInUse { deployment, .. } => {
+                Some(deployment)
+            }
+            RouteError::NoDeployments { .. } | RouteError::UnknownModel { .. } => None,
+        };
+        state.hop.failed = failed.or(state.hop.failed);
+        let hop = state.hop;
+        let health = self.health(now, hop.group);
+        let allowance = match hop.allowance {
+            None => {
+                let config = failed.map(|d| &self.config.deployments[d.index()]);
+                let overrides = self.requests.peek(ticket).request.overrides.as_deref();
+                let policy = self.retry_policies[hop.group.index()].as_ref();
+                let settings = &self.config.settings;
+                retry::allowance(
+                    &error,
+                    config,
+                    overrides,
+                    policy,
+                    settings,
+                    &self.config.profile,
+                )
+            }
+            Some(allowance) => allowance,
+        };
+        let retries = hop.retries + u32::from(hop.allowance.is_some());
+        let state = self.requests.get(ticket);
+        state.hop.allowance = Some(allowance);
+        state.hop.retries = retries;
+        let lists = self.lists_in_force(ticket);
+        if !allowance.by_policy && !retry::is_worth_retrying(&error, health, lists) {
+            return self.fall_back(now, ticket, error, obs);
+        }
+        if allowance.retries == 0 {
+            return self.fall_back(now, ticket, error, obs);
+        }
+        // LiteLLM sleeps after the last retry too, before it gives up. (quirk Q3)
+        let last = retries == allowance.retries;
+        let least = self.config.settings.retry_after;
+        let state = self.requests.get(ticket);
+        let id = state.request.id;
+        let jitter = KeyedRng::new(self.seed, JITTER, id.0, state.next_draw()).unit();
+        match retry::backoff(now, &error, health, retries, least, jitter) {
+            None if last => self.fall_back(now, ticket, error, obs),
+            None => self.retry(now, ticket, obs),
+            Some((wait, why)) => {
+                state.error = error;
+                state.gives_up_after_wait = last;
+                Next::Wait(now + wait, why)
+            }
+        }
+    }
+
+    /// The wait is over.
+    pub(crate) fn after_wait(
+        &mut self,
+        now: Instant,
+        ticket: Ticket,
+        obs: &mut impl Observer,
+    ) -> Next {
+        let state = self.requests.get(ticket);
+        if state.gives_up_after_wait {
+            let error = state.error;
+            return self.fall_back(now, ticket, error, obs);
+        }
+        self.retry(now, ticket, obs)
+    }
+
+    fn retry(&mut self, now: Instant, ticket: Ticket, obs: &mut impl Observer) -> Next {
+        let state = self.requests.peek(ticket);
+        let of = state.hop.allowance.map_or(0, |a| a.retries);
+        let retry = state.hop.retries + 1;
+        obs.observe(
+            now,
+            &Event::Retrying {
+                request: state.request.id,
+                retry,
+                of,
+            },
+        );
+        Next::Attempt
+    }
+
+    /// A stream broke after its first token. 1.110 lets it surface; 1.92 goes straight to the
+    /// fallbacks. Neither retries in the group. (semantics 6.8)
+    fn after_broken_stream(
+        &mut self,
+        now: Instant,
+        ticket: Ticket,
+        error: RouteError,
+        deployment: DeploymentId,
+        obs: &mut impl Observer,
+    ) -> Next {
+        if self.config.profile.mid_stream_surfaces {
+            return Next::Fail(error);
+        }
+        self.requests.get(ticket).hop.failed = Some(deployment);
+        self.fall_back(now, ticket, error, obs)
+    }
+
+    /// The hop failed for good: what else is there? (semantics 6.2)
+    fn fall_back(
+        &mut self,
+        now: Instant,
+        ticket: Ticket,
+        error: RouteError,
+        obs: &mut impl Observer,
+    ) -> Next {
+        let state = self.requests.peek(ticket);
+        if state
+            .request
+            .overrides
+            .as_ref()
+            .is_some_and(|o| o.disable_fallbacks)
+        {
+            return self.hop_failed(now, ticket, error, obs);
+        }
+        let hop = state.hop;
+        let class = error.class();
+        let profile = &self.config.profile;
+        let content_policy = class == Some(ErrorClass::ContentPolicyViolation);
+        let context_window = class == Some(ErrorClass::ContextWindowExceeded);
+        let tiers = &self.registry.target(hop.group).tiers;
+        let tiers_apply =
+            !content_policy && (profile.order_tiers_on_context_window || !context_window);
+        if tiers.len() > 1 && tiers_apply {
+            let current = hop.tier.unwrap_or(tiers[0]);
+            let from = tiers.partition_point(|&tier| tier <= current);
+            let later = tiers.len() - from;
+            let list = self.generic_list(ticket, hop);
+            if later + self.list(ticket, list).len() > 0 {
+                return self.start_walk(now, ticket, WalkKind::Tiers(from), list, error, obs);
+            }
+        }
+        if !content_policy && !context_window && self.rest_of_group(now, ticket) {
+            return self.start_walk(now, ticket, WalkKind::Rest, ListRef::None, error, obs);
+        }
+        self.fall_back_to_list(now, ticket, error, obs)
+    }
+
+    fn fall_back_to_list(
+        &mut self,
+        now: Instant,
+        ticket: Ticket,
+        error: RouteError,
+        obs: &mut impl Observer,
+    ) -> Next {
+        let state = self.requests.peek(ticket);
+        let list = if state.own_fallbacks.is_some() {
+            ListRef::Own
+        } else {
+            let routes = self.registry.routes(state.hop.group);
+            let profile = &self.config.profile;
+            match fallback::list_for(error.class(), routes, self.lists_given, profile) {
+                Some((_, FallbackReason::Generic)) => self.generic_list(ticket, state.hop),
+                Some((_, why)) => ListRef::Of(why, state.hop.group),
+                None => ListRef::None,
+            }
+        };
+        if self.list(ticket, list).is_empty() {
+            return self.hop_failed(now, ticket, error, obs);
+        }
+        self.start_walk(now, ticket, WalkKind::List, list, error, obs)
+    }
+
+    /// Whether weighted failover has somebody left; if so, whoever failed is excluded from now on.
+    /// (semantics 6.7)
+    fn rest_of_group(&mut self, now: Instant, ticket: Ticket) -> bool {
+        let settings = &self.config.settings;
+        let shuffles = settings.routing_strategy == StrategySpec::SimpleShuffle;
+        let state = self.requests.get(ticket);
+        let Some(failed) = state.hop.failed else {
+            return false;
+        };
+        if !settings.enable_weighted_failover || !shuffles {
+            return false;
+        }
+        let members = &self.registry.target(state.hop.group).members;
+        members.iter().any(|d| {
+            *d != failed
+                && !state.excluded.contains(d)
+                && self.states[d.index()].cooled_at(now).is_none()
+        })
+    }
+
+    fn start_walk(
+        &mut self,
+        now: Instant,
+        ticket: Ticket,
+        kind: WalkKind,
+        list: ListRef,
+        error: RouteError,
+        obs: &mut impl Observer,
+    ) -> Next {
+        let most = self
+            .config
+            .settings
+            .max_fallbacks
+            .unwrap_or(DEFAULT_MAX_FALLBACKS);
+        let state = self.requests.get(ticket);
+        let hop = state.hop;
+        let excluded_before = state.excluded.len();
+        if kind == WalkKind::Rest
+            && let Some(failed) = hop.failed
+            && !state.excluded.contains(&failed)
+        {
+            state.excluded.push(failed);
+        }
+        state.walks.push(Walk {
+            hop,
+            kind,
+            list,
+            // At the greatest depth a walk ends before its first entry.
+            next: if hop.depth >= most { usize::MAX } else { 0 },
+            depth: hop.depth,
+            original: error,
+            last: error,
+            excluded_before,
+        });
+        self.next_entry(now, ticket, obs)
+    }
+
+    /// Starts the hop of the innermost walk's next entry, or ends the walk.
+    fn next_entry(&mut self, now: Instant, ticket: Ticket, obs: &mut impl Observer) -> Next {
+        loop {
+            let Some(&walk) = self.requests.peek(ticket).walks.last() else {
+                unreachable!("called while a walk is under way")
+            };
+            let Some((group, tier, why)) = self.entry(ticket, &walk) else {
+                return self.walk_failed(now, ticket, obs);
+            };
+            let once = self.config.profile.fallback_targets_once && walk.kind != WalkKind::Rest;
+            let leaks = self.config.profile.order_pin_leaks;
+            let state = self.requests.get(ticket);
+            let walk = state.walks.last_mut().expect("seen above");
+            walk.next += 1;
+            let itself = tier.is_none() && why != FallbackReason::WeightedFailover;
+            if (itself && group == walk.hop.group)
+                || (once && state.attempted.contains(&(group, tier)))
+            {
+                continue;
+            }
+            walk.depth += 1;
+            let from = walk.hop.group;
+            let wildcard = matches!(walk.list, ListRef::Of(FallbackReason::Generic, of)
+                if self.registry.routes(of).generic_is_wildcard);
+            let mut hop = Hop::new(group, walk.depth);
+            hop.by_specific_entry = !wildcard;
+            // In 1.92 a tier that was asked for stays asked for in the groups after it. (quirk Q43)
+            hop.tier = tier.or_else(|| state.hop.tier.filter(|_| leaks));
+            state.hop = hop;
+            state.attempted.push((group, tier));
+            state.fallbacks = state.fallbacks.saturating_add(1);
+            let request = state.request.id;
+            obs.observe(
+                now,
+                &Event::FellBack {
+                    request,
+                    from,
+                    to: group,
+                    why,
+                },
+            );
+            return Next::Attempt;
+        }
+    }
+
+    /// The entry that a walk is at: its group, its tier, and by which list.
+    fn entry(&self, ticket: Ticket, walk: &Walk) -> Option<(ModelId, Option<i64>, FallbackReason)> {
+        let own = walk.hop.group;
+        let mut at = walk.next;
+        match walk.kind {
+            WalkKind::Rest => {
+                return (at == 0).then_some((own, walk.hop.tier, FallbackReason::WeightedFailover));
+            }
+            WalkKind::Tiers(from) => {
+                let tiers = &self.registry.target(own).tiers[from..];
+                if let Some(&tier) = tiers.get(at) {
+                    return Some((own, Some(tier), FallbackReason::OrderTier));
+                }
+                at -= tiers.len().min(at);
+            }
+            WalkKind::List => {}
+        }
+        let why = match walk.list {
+            ListRef::None => return None,
+            ListRef::Own => FallbackReason::PerRequest,
+            ListRef::Of(why, _) => why,
+        };
+        self.list(ticket, walk.list)
+            .get(at)
+            .map(|&group| (group, None, why))
+    }
+
+    /// Every entry of the innermost walk failed. What surfaces is the error of the hop that it was
+    /// walked for, except after order tiers, where it is the last entry's. (semantics 6.2, step 7)
+    fn walk_failed(&mut self, now: Instant, ticket: Ticket, obs: &mut impl Observer) -> Next {
+        let state = self.requests.get(ticket);
+        let walk = state.walks.pop().expect("called at the end of a walk");
+        state.excluded.truncate(walk.excluded_before);
+        state.hop = walk.hop;
+        match walk.kind {
+            WalkKind::List => self.hop_failed(now, ticket, walk.original, obs),
+            WalkKind::Tiers(_) => self.hop_failed(now, ticket, walk.last, obs),
+            WalkKind::Rest => self.fall_back_to_list(now, ticket, walk.original, obs),
+        }
+    }
+
+    /// A hop is over, with everything that could be done for it.
+    fn hop_failed(
+        &mut self,
+        now: Instant,
+        ticket: Ticket,
+        error: RouteError,
+        obs: &mut impl Observer,
+    ) -> Next {
+        match self.requests.get(ticket).walks.last_mut() {
+            None => Next::Fail(error),
+            Some(walk) => {
+                walk.last = error;
+                self.next_entry(now, ticket, obs)
+            }
+        }
+    }
+
+    /// The generic list of a hop. A group that was reached by an entry of its own does not go on to
+    /// the list for every name, in 1.110.
+    fn generic_list(&self, ticket: Ticket, hop: Hop) -> ListRef {
+        if self.requests.peek(ticket).own_fallbacks.is_some() {
+            return ListRef::Own;
+        }
+        let routes = self.registry.routes(hop.group);
+        let barred = routes.generic_is_wildcard
+            && hop.by_specific_entry
+            && !self.config.profile.wildcard_fallbacks_after_specific;
+        match &routes.generic {
+            Some(_) if !barred => ListRef::Of(FallbackReason::Generic, hop.group),
+            _ => ListRef::None,
+        }
+    }
+
+    fn list(&self, ticket: Ticket, list: ListRef) -> &[ModelId] {
+        let found = match list {
+            ListRef::None => None,
+            ListRef::Own => self.requests.peek(ticket).own_fallbacks.as_deref(),
+            ListRef::Of(why, group) => {
+                let routes = self.registry.routes(group);
+                match why {
+                    FallbackReason::ContentPolicy => routes.content_policy.as_deref(),
+                    FallbackReason::ContextWindow => routes.context_window.as_deref(),
+                    FallbackReason::Generic
+                    | FallbackReason::OrderTier
+                    | FallbackReason::PerRequest
+                    | FallbackReason::WeightedFailover => routes.generic.as_deref(),
+                }
+            }
+        };
+        found.unwrap_or_default()
+    }
+
+    fn lists_in_force(&self, ticket: Ticket) -> ListsInForce {
+        let generic = match &self.requests.peek(ticket).own_fallbacks {
+            Some(own) => !own.is_empty(),
+            None => self.lists_given.generic,
+        };
+        ListsInForce {
+            generic,
+            context_window: self.lists_given.context_window,
+            content_policy: self.lists_given.content_policy,
+        }
+    }
+}
+
+/// `ROUTER_MAX_FALLBACKS`. (semantics 0)
+const DEFAULT_MAX_FALLBACKS: u32 = 5;

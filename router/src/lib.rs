@@ -1,0 +1,92 @@
+//! An LLM router that decides and never acts.
+//!
+//! [`Router`] is a deterministic state machine that behaves as LiteLLM's Router does: it picks a
+//! deployment, retries, cools, waits and falls back. It never sleeps, reads no clock, opens no
+//! socket and has no hidden randomness. A driver owns time and transport: it feeds inputs, each
+//! with its `now`, and obeys the one [`Step`] that each gives. A discrete-event driver does so in
+//! virtual time, an async driver over HTTP, with the very same decisions.
+//!
+//! The whole driving contract, in virtual time, against an upstream whose first deployment says 429:
+//!
+//! ```
+//! use router::{
+//!     Answer, DeploymentId, Failure, Instant, Outcome, Request, RequestId, Router, RouterConfig,
+//!     Seed, Step, Usage,
+//! };
+//!
+//! let config = RouterConfig::of_deployments(["a", "b"]);
+//! let mut router = Router::new(&config, Seed(1))?;
+//! let model = router.model("m");
+//! let request = Request {
+//!     id: RequestId(0),
+//!     model,
+//!     prompt_tokens: 100,
+//!     max_tokens: None,
+//!     stream: false,
+//!     overrides: None,
+//! };
+//!
+//! let mut now = Instant::ZERO;
+//! let mut turn = router.arrive(now, request, &mut ());
+//! let answer = loop {
+//!     turn = match turn.step {
+//!         Step::Send(attempt) => {
+//!             now += std::time::Duration::from_millis(200);
+//!             let outcome = match attempt.deployment() {
+//!                 DeploymentId(0) => Outcome::Failure(Failure::with_status(429)),
+//!                 _ => Outcome::Success {
+//!                     usage: Usage { prompt_tokens: 100, completion_tokens: 20 },
+//!                     first_token_after: None,
+//!                 },
+//!             };
+//!             router.attempt_finished(now, attempt, &outcome, &mut ())
+//!         }
+//!         Step::Wait(wait) => {
+//!             now = wait.until();
+//!             router.resume(now, wait, &mut ())
+//!         }
+//!         Step::Park(_) => unreachable!("nothing limits parallel requests here"),
+//!         Step::Done(answer) => break answer,
+//!     };
+//! };
+//! assert!(matches!(answer, Answer::Completed { deployment: DeploymentId(1), .. }));
+//! # Ok::<(), router::ConfigError>(())
+//! ```
+
+mod candidates;
+pub mod config;
+mod cooldown;
+mod deployment;
+mod dispatch;
+mod error;
+mod fallback;
+mod in_flight;
+mod ladder;
+mod limits;
+mod observe;
+mod outcome;
+mod profile;
+mod registry;
+mod request;
+mod retry;
+mod rng;
+mod router;
+mod step;
+pub mod strategy;
+mod time;
+mod window;
+
+pub use config::{DeploymentConfig, RouterConfig, RouterSettings};
+pub use error::ConfigError;
+pub use observe::{CooldownReason, Event, FallbackReason, Observer, PassedOver};
+pub use outcome::{ErrorClass, Failure, Outcome, RetryAfter, Usage};
+pub use profile::{LeastBusyRules, Profile, ProfileName, ShuffleMetric, WhenSlotsFull};
+pub use request::{DeploymentId, ModelId, Overrides, Request, RequestId};
+pub use rng::{KeyedRng, Purpose, Seed};
+pub use router::Router;
+pub use step::{
+    Answer, Attempt, AttemptPlan, Deadline, Held, Parked, RouteError, Step, Trail, Turn, Wait,
+    WaitReason,
+};
+pub use strategy::StrategySpec;
+pub use time::{Epoch, Instant, nanos, nanos_from_secs};

@@ -1,0 +1,228 @@
+//! What the router says about its decisions: why, not only what.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    outcome::Outcome,
+    request::{DeploymentId, ModelId, Request, RequestId},
+    step::{Answer, WaitReason},
+    time::Instant,
+};
+
+/// Hears every event of a router. `()` hears nothing and costs nothing; a pair hears both.
+pub trait Observer {
+    /// Whether [`Event::PassedOver`] is wanted: it costs a walk over the group at each pick.
+    const DETAIL: bool = false;
+
+    /// An event at a moment.
+    fn observe(&mut self, _at: Instant, _event: &Event<'_>) {}
+}
+
+impl Observer for () {}
+
+impl<T: Observer> Observer for &mut T {
+    const DETAIL: bool = T::DETAIL;
+
+    fn observe(&mut self, at: Instant, event: &Event<'_>) {
+        (**self).observe(at, event);
+    }
+}
+
+impl<A: Observer, B: Observer> Observer for (A, B) {
+    const DETAIL: bool = A::DETAIL || B::DETAIL;
+
+    fn observe(&mut self, at: Instant, event: &Event<'_>) {
+        self.0.observe(at, event);
+        self.1.observe(at, event);
+    }
+}
+
+/// Something that happened to one request or one deployment.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Event<'a> {
+    /// A request arrived.
+    Arrived {
+        /// Its whole content.
+        request: &'a Request,
+    },
+    /// A deployment of the group was not a candidate (only if [`Observer::DETAIL`]).
+    PassedOver {
+        /// For whom.
+        request: RequestId,
+        /// Which.
+        deployment: DeploymentId,
+        /// Why.
+        why: PassedOver,
+    },
+    /// The strategy chose a deployment.
+    Picked {
+        /// For whom.
+        request: RequestId,
+        /// Which.
+        deployment: DeploymentId,
+        /// The number of the attempt, from 0.
+        attempt: u16,
+        /// Out of how many candidates.
+        candidates: u32,
+    },
+    /// Nothing could be picked.
+    NothingToPick {
+        /// For whom.
+        request: RequestId,
+        /// In which group.
+        group: ModelId,
+    },
+    /// The picked deployment had no free slot and the attempt was refused before it was sent.
+    SlotRefused {
+        /// For whom.
+        request: RequestId,
+        /// Which.
+        deployment: DeploymentId,
+        /// Slots that it has.
+        limit: u32,
+    },
+    /// The request waits for a slot.
+    ParkedForSlot {
+        /// Who.
+        request: RequestId,
+        /// Of which deployment.
+        deployment: DeploymentId,
+    },
+    /// An attempt went out.
+    Sent {
+        /// Whose.
+        request: RequestId,
+        /// To whom.
+        deployment: DeploymentId,
+        /// The number of the attempt, from 0.
+        attempt: u16,
+    },
+    /// The first token of a streamed attempt arrived (only if the driver reports it).
+    FirstToken {
+        /// Whose.
+        request: RequestId,
+        /// From whom.
+        deployment: DeploymentId,
+        /// Time since sending.
+        after: Duration,
+    },
+    /// An attempt ended.
+    Finished {
+        /// Whose.
+        request: RequestId,
+        /// At whom.
+        deployment: DeploymentId,
+        /// The number of the attempt, from 0.
+        attempt: u16,
+        /// Time since sending.
+        took: Duration,
+        /// How.
+        outcome: &'a Outcome,
+    },
+    /// A deployment was benched.
+    CooledDown {
+        /// Which.
+        deployment: DeploymentId,
+        /// Whose failure did it.
+        request: RequestId,
+        /// Until when.
+        until: Instant,
+        /// By which rule.
+        why: CooldownReason,
+    },
+    /// The request waits before its next attempt.
+    Waiting {
+        /// Who.
+        request: RequestId,
+        /// Until when.
+        until: Instant,
+        /// Why.
+        why: WaitReason,
+    },
+    /// Another attempt in the same group follows.
+    Retrying {
+        /// Who.
+        request: RequestId,
+        /// Which retry of this group, from 1.
+        retry: u32,
+        /// Of how many.
+        of: u32,
+    },
+    /// The request moves on: to another group, a later order tier, or the rest of its group.
+    FellBack {
+        /// Who.
+        request: RequestId,
+        /// From which group.
+        from: ModelId,
+        /// To which.
+        to: ModelId,
+        /// By which list.
+        why: FallbackReason,
+    },
+    /// The request is over.
+    Answered {
+        /// Who.
+        request: RequestId,
+        /// How.
+        answer: &'a Answer,
+    },
+    /// The caller went away.
+    Cancelled {
+        /// Who.
+        request: RequestId,
+        /// The deployment of the attempt that was under way, if one was.
+        deployment: Option<DeploymentId>,
+    },
+}
+
+/// Why a deployment was not a candidate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PassedOver {
+    /// `model_info.blocked`.
+    Blocked,
+    /// In cooldown until then.
+    Cooled(Instant),
+    /// Weighted failover had it already.
+    Excluded,
+    /// An earlier order tier has candidates, or another tier is asked for.
+    OtherOrderTier,
+    /// It just failed this request with an error that its own retry would meet again.
+    JustFailed,
+}
+
+/// By which rule a deployment was cooled. (semantics 4.2 and 4.4)
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CooldownReason {
+    /// More failures than `allowed_fails` or its policy allows.
+    AllowedFailsExceeded,
+    /// Over half of at least five requests in the minute failed.
+    FailureRate,
+    /// An error that the next request would meet again (401, 404; 402 in 1.110).
+    NotRetryable,
+    /// The provider said 429.
+    RateLimited,
+    /// Every one of at least a thousand requests in the minute failed.
+    TotalFailure,
+}
+
+/// Which list a fallback came from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FallbackReason {
+    /// `content_policy_fallbacks`.
+    ContentPolicy,
+    /// `context_window_fallbacks`.
+    ContextWindow,
+    /// `fallbacks` and `default_fallbacks`.
+    Generic,
+    /// The next `order` tier of the group.
+    OrderTier,
+    /// The request's own list.
+    PerRequest,
+    /// `enable_weighted_failover`: the rest of the group.
+    WeightedFailover,
+}

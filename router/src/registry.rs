@@ -1,0 +1,226 @@
+//! Names to dense ids: what a requested name stands for, once and for all of its users (first pick,
+//! order tiers, fallbacks, counting). (semantics 1.6, 2.3 step 2)
+
+use std::collections::BTreeMap;
+
+use crate::{
+    config::RouterConfig,
+    fallback::{FallbackTable, Routes},
+    request::{DeploymentId, ModelId},
+};
+
+/// All names that were ever asked for or configured.
+#[derive(Debug)]
+pub(crate) struct Registry {
+    names: Vec<String>,
+    ids: BTreeMap<String, ModelId>,
+    targets: Vec<Target>,
+    routes: Vec<Routes>,
+    directory: Directory,
+    fallbacks: FallbackTable,
+}
+
+/// What a name stands for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Target {
+    /// How its deployments were found.
+    pub(crate) kind: TargetKind,
+    /// In `model_list` order.
+    pub(crate) members: Box<[DeploymentId]>,
+    /// Distinct `order` values of the members, lowest first.
+    pub(crate) tiers: Box<[i64]>,
+    /// Whether picking needs no filter but cooldown: no member is blocked, none has an order.
+    pub(crate) plain: bool,
+}
+
+/// How the deployments of a name were found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum TargetKind {
+    /// It is a deployment's id: every filter is skipped.
+    Deployment,
+    /// It is a group, an alias of one, or a provider's model name.
+    Group,
+    /// Nobody serves it.
+    Unknown,
+}
+
+/// The configured names, from which targets are made.
+#[derive(Debug)]
+struct Directory {
+    deployments: Vec<Entry>,
+    aliases: BTreeMap<String, String>,
+    first_default_fallback: Option<String>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    id: String,
+    group: String,
+    model: String,
+    order: Option<i64>,
+    blocked: bool,
+}
+
+impl Registry {
+    pub(crate) fn new(config: &RouterConfig) -> Self {
+        let entry = |d: &crate::config::DeploymentConfig| Entry {
+            id: d.id.clone(),
+            group: d.model_name.clone(),
+            model: d.model.clone(),
+            order: d.order,
+            blocked: d.blocked,
+        };
+        let settings = &config.settings;
+        let mut registry = Self {
+            names: Vec::new(),
+            ids: BTreeMap::new(),
+            targets: Vec::new(),
+            routes: Vec::new(),
+            directory: Directory {
+                deployments: config.deployments.iter().map(entry).collect(),
+                aliases: settings.model_group_alias.clone(),
+                first_default_fallback: settings.default_fallbacks.first().cloned(),
+            },
+            fallbacks: FallbackTable::new(settings),
+        };
+        for deployment in &config.deployments {
+            registry.model(&deployment.model_name);
+        }
+        registry
+    }
+
+    /// The id of a name; a new one is looked up, and so are the names it falls back to.
+    pub(crate) fn model(&mut self, name: &str) -> ModelId {
+        if let Some(&id) = self.ids.get(name) {
+            return id;
+        }
+        let id = ModelId(u32::try_from(self.names.len()).expect("fewer than 2^32 names"));
+        self.names.push(name.to_owned());
+        self.ids.insert(name.to_owned(), id);
+        self.targets.push(self.directory.target(name));
+        self.routes.push(Routes::default());
+        // The id exists before its routes do, so that fallbacks may form a circle.
+        let lists = self.fallbacks.lists_for(name);
+        let routes = lists.map(|list| list.iter().map(|name| self.model(name)).collect());
+        self.routes[id.index()] = routes;
+        id
+    }
+
+    /// How many names there are.
+    pub(crate) fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    pub(crate) fn name(&self, model: ModelId) -> &str {
+        &self.names[model.index()]
+    }
+
+    pub(crate) fn target(&self, model: ModelId) -> &Target {
+        &self.targets[model.index()]
+    }
+
+    pub(crate) fn routes(&self, model: ModelId) -> &Routes {
+        &self.routes[model.index()]
+    }
+}
+
+impl Directory {
+    fn target(&self, name: &str) -> Target {
+        if let Some(at) = self.deployments.iter().position(|d| d.id == name) {
+            return self.make(TargetKind::Deployment, |i, _| i == at);
+        }
+        let group = self.aliases.get(name).map_or(name, String::as_str);
+        let found = self.make(TargetKind::Group, |_, d| d.group == group);
+        if !found.members.is_empty() {
+            return found;
+        }
+        let found = self.make(TargetKind::Group, |_, d| d.model == group);
+        if !found.members.is_empty() {
+            return found;
+        }
+        // LiteLLM serves an unknown name from the first default fallback, in silence.
+        let stand_in = self.first_default_fallback.as_deref();
+        let found = self.make(TargetKind::Group, |_, d| Some(d.group.as_str()) == stand_in);
+        if found.members.is_empty() {
+            return self.make(TargetKind::Unknown, |_, _| false);
+        }
+        found
+    }
+
+    fn make(&self, kind: TargetKind, belongs: impl Fn(usize, &Entry) -> bool) -> Target {
+        let members: Vec<(usize, &Entry)> = self
+            .deployments
+            .iter()
+            .enumerate()
+            .filter(|(i, d)| belongs(*i, d))
+            .collect();
+        let mut tiers: Vec<i64> = members.iter().filter_map(|(_, d)| d.order).collect();
+        tiers.sort_unstable();
+        tiers.dedup();
+        Target {
+            kind,
+            plain: tiers.is_empty() && members.iter().all(|(_, d)| !d.blocked),
+            tiers: tiers.into(),
+            members: members
+                .iter()
+                .map(|(i, _)| DeploymentId(u32::try_from(*i).expect("checked when built")))
+                .collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn registry() -> Registry {
+        let mut config = RouterConfig::of_deployments(["a", "b", "f"]);
+        config.deployments[2].model_name = "spare".to_owned();
+        config
+            .settings
+            .model_group_alias
+            .insert("nick".to_owned(), "m".to_owned());
+        Registry::new(&config)
+    }
+
+    fn members(registry: &mut Registry, name: &str) -> Vec<u32> {
+        let id = registry.model(name);
+        registry.target(id).members.iter().map(|d| d.0).collect()
+    }
+
+    #[test]
+    fn a_name_is_an_id_else_an_alias_else_a_group_else_a_providers_model() {
+        let mut registry = registry();
+
+        assert_eq!(members(&mut registry, "b"), [1]);
+        assert_eq!(members(&mut registry, "nick"), [0, 1]);
+        assert_eq!(members(&mut registry, "m"), [0, 1]);
+        assert_eq!(members(&mut registry, "openai/fake-a"), [0]);
+        assert!(members(&mut registry, "nobody").is_empty());
+    }
+
+    #[test]
+    fn an_unknown_name_is_served_by_the_first_default_fallback() {
+        let mut config = RouterConfig::of_deployments(["a", "f"]);
+        config.deployments[1].model_name = "spare".to_owned();
+        config.settings.default_fallbacks = vec!["spare".to_owned()];
+        let mut registry = Registry::new(&config);
+
+        assert_eq!(members(&mut registry, "nobody"), [1]);
+    }
+
+    #[test]
+    fn fallbacks_that_form_a_circle_are_interned_once() {
+        let mut config = RouterConfig::of_deployments(["a", "b"]);
+        config.deployments[1].model_name = "n".to_owned();
+        config.settings.fallbacks = Some(vec![
+            ("m".to_owned(), vec!["n".to_owned()]),
+            ("n".to_owned(), vec!["m".to_owned()]),
+        ]);
+        let mut registry = Registry::new(&config);
+        let (m, n) = (registry.model("m"), registry.model("n"));
+
+        assert_eq!(registry.routes(m).generic.as_deref(), Some([n].as_slice()));
+        assert_eq!(registry.routes(n).generic.as_deref(), Some([m].as_slice()));
+    }
+}

@@ -1,0 +1,76 @@
+//! What a caller asks, and the ids that stand for names inside the router.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use serde::{Deserialize, Serialize};
+
+/// A request of a run. Unique in the run; it keys the request's randomness.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RequestId(pub u64);
+
+impl fmt::Display for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "#{}", self.0)
+    }
+}
+
+/// A deployment: its place in the `model_list`, from 0.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct DeploymentId(pub u32);
+
+impl DeploymentId {
+    /// For indexing tables of deployments.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A model name that can be asked for, interned by [`Router::model`](crate::Router::model).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ModelId(pub u32);
+
+impl ModelId {
+    /// For indexing tables of names.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What a caller asks for. The router sees no more of it than a real one would: never the length of
+/// the answer.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Request {
+    /// Unique in the run.
+    pub id: RequestId,
+    /// The name asked for.
+    pub model: ModelId,
+    /// Tokens of the prompt, as the router counts them.
+    pub prompt_tokens: u32,
+    /// The caller's limit on the answer, if any.
+    pub max_tokens: Option<u32>,
+    /// Whether the answer is to be streamed.
+    pub stream: bool,
+    /// Settings that this request brings along; none for most.
+    pub overrides: Option<Arc<Overrides>>,
+}
+
+/// Settings that a request may bring along, in LiteLLM's words. `None`: not given.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Overrides {
+    /// Retries in each model group.
+    pub num_retries: Option<u32>,
+    /// Bound on a whole attempt.
+    pub timeout: Option<Duration>,
+    /// Bound on silence in a streamed attempt.
+    pub stream_timeout: Option<Duration>,
+    /// Skip order tiers, weighted failover and fallbacks.
+    pub disable_fallbacks: bool,
+    /// Model names to fall back to whatever the failing group, in place of the router's `fallbacks`.
+    /// An empty list turns generic fallbacks off.
+    pub fallbacks: Option<Vec<String>>,
+}

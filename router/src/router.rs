@@ -1,0 +1,443 @@
+//! The façade: each input gives one [`Turn`].
+//!
+//! Decisions are made elsewhere: `candidates` says who may be picked, `ladder` what follows a
+//! failure, and `dispatch` keeps the books of attempts.
+
+use std::time::Duration;
+
+use crate::{
+    config::{DeploymentConfig, RetryPolicy, RouterConfig},
+    cooldown::COUNT_TTL,
+    deployment::DeploymentState,
+    error::ConfigError,
+    fallback::ListsGiven,
+    in_flight::InFlight,
+    ladder::Next,
+    limits,
+    observe::{Event, Observer},
+    outcome::Outcome,
+    registry::Registry,
+    request::{DeploymentId, ModelId, Request, RequestId},
+    rng::Seed,
+    step::{Answer, Attempt, AttemptPlan, Deadline, Held, Parked, RouteError, Turn, Wait},
+    strategy::{RoutingStrategy, Sent},
+    time::Instant,
+};
+
+/// An LLM router as a state machine: it decides, and never acts.
+///
+/// Inputs must come in order of time. The driving loop is shown at the head of this crate.
+#[derive(Debug)]
+pub struct Router {
+    pub(crate) config: RouterConfig,
+    pub(crate) seed: Seed,
+    pub(crate) registry: Registry,
+    pub(crate) lists_given: ListsGiven,
+    /// By model: the retry policy in force.
+    pub(crate) retry_policies: Vec<Option<RetryPolicy>>,
+    pub(crate) strategy: Box<dyn RoutingStrategy>,
+    pub(crate) states: Vec<DeploymentState>,
+    /// By deployment: what does not change.
+    pub(crate) fixed: Vec<Fixed>,
+    pub(crate) requests: InFlight,
+    /// From this moment on no deployment is in cooldown.
+    pub(crate) all_warm_at: Instant,
+    /// Scratch of the pick under way.
+    pub(crate) candidates: Vec<DeploymentId>,
+}
+
+/// What is worked out once for a deployment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fixed {
+    pub(crate) slots: Option<u32>,
+    /// Its group has no other.
+    pub(crate) lone: bool,
+    whole: Duration,
+    silence: Option<Duration>,
+}
+
+impl Router {
+    /// Builds a router.
+    ///
+    /// # Errors
+    /// If there is no deployment, or a number of one makes no sense.
+    pub fn new(config: &RouterConfig, seed: Seed) -> Result<Self, ConfigError> {
+        check(config)?;
+        let settings = &config.settings;
+        let fixed = |d: &DeploymentConfig| {
+            let group = config
+                .deployments
+                .iter()
+                .filter(|o| o.model_name == d.model_name);
+            Fixed {
+                slots: limits::slots(d, settings),
+                lone: group.count() == 1,
+                whole: given(d.timeout)
+                    .or_else(|| given(settings.timeout))
+                    .unwrap_or(DEFAULT_TIMEOUT),
+                silence: given(d.stream_timeout).or_else(|| given(settings.stream_timeout)),
+            }
+        };
+        let mut router = Self {
+            seed,
+            registry: Registry::new(config),
+            lists_given: ListsGiven::new(settings),
+            retry_policies: Vec::new(),
+            strategy: settings
+                .routing_strategy
+                .build(&config.profile, config.epoch),
+            states: config
+                .deployments
+                .iter()
+                .map(|_| DeploymentState::default())
+                .collect(),
+            fixed: config.deployments.iter().map(fixed).collect(),
+            requests: InFlight::default(),
+            all_warm_at: Instant::ZERO,
+            candidates: Vec::with_capacity(config.deployments.len()),
+            config: config.clone(),
+        };
+        router.learn_policies();
+        Ok(router)
+    }
+
+    /// The id of a model name. Names that nobody serves have one too: asking for them is answered
+    /// as LiteLLM answers it.
+    pub fn model(&mut self, name: &str) -> ModelId {
+        let id = self.registry.model(name);
+        self.learn_policies();
+        id
+    }
+
+    /// The name behind an id.
+    #[must_use]
+    pub fn model_name(&self, model: ModelId) -> &str {
+        self.registry.name(model)
+    }
+
+    /// A request arrives.
+    pub fn arrive(&mut self, now: Instant, request: Request, obs: &mut impl Observer) -> Turn {
+        obs.observe(now, &Event::Arrived { request: &request });
+        let model = request.model;
+        let own = request.overrides.as_ref().and_then(|o| o.fallbacks.clone());
+        let own = own.map(|names| names.iter().map(|name| self.model(name)).collect());
+        let ticket = self.requests.insert(now, request);
+        let state = self.requests.get(ticket);
+        state.own_fallbacks = own;
+        state.attempted.push((model, None));
+        let step = self.go_on(now, ticket, Next::Attempt, obs);
+        Turn {
+            step,
+            released: None,
+        }
+    }
+
+    /// The first token of a streamed attempt arrived. Must be told where the attempt's plan
+    /// [wants it](AttemptPlan::wants_first_token); elsewhere telling it only informs the observer.
+    /// Gives a parked request that may go on now, if a slot became free.
+    pub fn first_token(
+        &mut self,
+        now: Instant,
+        attempt: &Attempt,
+        obs: &mut impl Observer,
+    ) -> Option<RequestId> {
+        let state = self.requests.get(attempt.ticket);
+        let after = now.since(state.since);
+        state.first_token_after = Some(after);
+        let (request, deployment) = (attempt.request, attempt.deployment);
+        obs.observe(
+            now,
+            &Event::FirstToken {
+                request,
+                deployment,
+                after,
+            },
+        );
+        if self.config.profile.streams_hold_slot || !state.request.stream {
+            return None;
+        }
+        self.release_slot(attempt.ticket, deployment)
+    }
+
+    /// An attempt ended.
+    pub fn attempt_finished(
+        &mut self,
+        now: Instant,
+        attempt: Attempt,
+        outcome: &Outcome,
+        obs: &mut impl Observer,
+    ) -> Turn {
+        let Attempt {
+            ticket,
+            request,
+            deployment,
+            number,
+        } = attempt;
+        let state = self.requests.get(ticket);
+        let took = now.since(state.since);
+        let group = state.hop.group;
+        obs.observe(
+            now,
+            &Event::Finished {
+                request,
+                deployment,
+                attempt: number,
+                took,
+                outcome,
+            },
+        );
+        self.states[deployment.index()].in_flight -= 1;
+        let released = self.release_slot(ticket, deployment);
+        let state = self.requests.peek(ticket);
+        let sent = Sent {
+            group,
+            deployment,
+            stream: state.request.stream,
+            request: &state.request,
+        };
+        match outcome {
+            Outcome::Success {
+                usage,
+                first_token_after,
+            } => {
+                self.states[deployment.index()]
+                    .successes
+                    .increment(now, COUNT_TTL);
+                self.strategy.on_finished(now, &sent, took, outcome);
+                let first_token = first_token_after.map_or(now, |after| state.since + after);
+                let trail = state.trail(Some(first_token));
+                let answer = Answer::Completed {
+                    deployment,
+                    usage: *usage,
+                    trail,
+                };
+                let step = self.answer(now, ticket, answer, obs);
+                Turn { step, released }
+            }
+            Outcome::Failure(failure) => {
+                self.charge(now, ticket, deployment, failure, obs);
+                let state = self.requests.peek(ticket);
+                let stream = state.request.stream;
+                let sent = Sent {
+                    group,
+                    deployment,
+                    stream,
+                    request: &state.request,
+                };
+                self.strategy.on_finished(now, &sent, took, outcome);
+                self.requests.get(ticket).in_failed_attempts += took;
+                let error = RouteError::Attempt {
+                    deployment,
+                    failure: *failure,
+                };
+                let next = self.after_failure(now, ticket, error, obs);
+                let step = self.go_on(now, ticket, next, obs);
+                Turn { step, released }
+            }
+        }
+    }
+
+    /// A wait is over.
+    pub fn resume(&mut self, now: Instant, wait: Wait, obs: &mut impl Observer) -> Turn {
+        let state = self.requests.get(wait.ticket);
+        state.waited += now.since(state.since);
+        let next = self.after_wait(now, wait.ticket, obs);
+        Turn {
+            step: self.go_on(now, wait.ticket, next, obs),
+            released: None,
+        }
+    }
+
+    /// A slot was freed for a parked request.
+    ///
+    /// # Panics
+    /// If no earlier turn said that it was released.
+    pub fn admitted(&mut self, now: Instant, parked: Parked, obs: &mut impl Observer) -> Turn {
+        let state = self.requests.get(parked.ticket);
+        assert!(
+            state.slot_granted,
+            "request {} was not released",
+            parked.request
+        );
+        state.slot_granted = false;
+        state.waited += now.since(state.since);
+        let step = self.send(now, parked.ticket, parked.deployment, true, obs);
+        Turn {
+            step,
+            released: None,
+        }
+    }
+
+    /// The caller went away. Gives a parked request that may go on now, if that freed a slot.
+    pub fn cancel(
+        &mut self,
+        now: Instant,
+        held: Held,
+        obs: &mut impl Observer,
+    ) -> Option<RequestId> {
+        let (ticket, deployment, released) = match held {
+            Held::Attempt(Attempt {
+                ticket, deployment, ..
+            }) => {
+                self.states[deployment.index()].in_flight -= 1;
+                let state = self.requests.peek(ticket);
+                let stream = state.request.stream;
+                let request = &state.request;
+                let sent = Sent {
+                    group: state.hop.group,
+                    deployment,
+                    stream,
+                    request,
+                };
+                self.strategy.on_abandoned(now, &sent);
+                (
+                    ticket,
+                    Some(deployment),
+                    self.release_slot(ticket, deployment),
+                )
+            }
+            Held::Parked(Parked {
+                ticket,
+                request,
+                deployment,
+                ..
+            }) => {
+                let state = self.requests.get(ticket);
+                let released = if state.slot_granted {
+                    state.holds_slot = true;
+                    self.release_slot(ticket, deployment)
+                } else {
+                    self.states[deployment.index()]
+                        .parked
+                        .retain(|&r| r != request);
+                    None
+                };
+                (ticket, None, released)
+            }
+            Held::Wait(Wait { ticket, .. }) => (ticket, None, None),
+        };
+        let request = self.requests.get(ticket).request.id;
+        obs.observe(
+            now,
+            &Event::Cancelled {
+                request,
+                deployment,
+            },
+        );
+        self.requests.remove(ticket);
+        released
+    }
+
+    /// What to send, and how long it may take.
+    #[must_use]
+    pub fn plan(&self, attempt: &Attempt) -> AttemptPlan<'_> {
+        let state = self.requests.peek(attempt.ticket);
+        let deployment = &self.config.deployments[attempt.deployment.index()];
+        let fixed = &self.fixed[attempt.deployment.index()];
+        let overrides = state.request.overrides.as_ref();
+        let whole = overrides
+            .and_then(|o| given(o.timeout))
+            .unwrap_or(fixed.whole);
+        let silence = overrides
+            .and_then(|o| given(o.stream_timeout))
+            .or(fixed.silence);
+        let stream = state.request.stream;
+        AttemptPlan {
+            deployment: &deployment.id,
+            model: &deployment.model,
+            stream,
+            deadline: match stream {
+                true => Deadline::Silence(silence.unwrap_or(whole)),
+                false => Deadline::Whole(whole),
+            },
+            wants_first_token: stream && state.holds_slot && !self.config.profile.streams_hold_slot,
+        }
+    }
+
+    /// Until when a deployment is in cooldown, if it is.
+    #[must_use]
+    pub fn cooled_until(&self, now: Instant, deployment: DeploymentId) -> Option<Instant> {
+        self.states[deployment.index()].cooled_at(now)
+    }
+
+    /// The length that a running cooldown was given last.
+    #[must_use]
+    pub fn cooldown_length(&self, now: Instant, deployment: DeploymentId) -> Option<Duration> {
+        let state = &self.states[deployment.index()];
+        state.cooled_at(now).map(|_| state.cooldown_shown())
+    }
+
+    /// Attempts in flight at a deployment.
+    #[must_use]
+    pub fn in_flight(&self, deployment: DeploymentId) -> u32 {
+        self.states[deployment.index()].in_flight
+    }
+
+    /// Unfinished requests.
+    #[must_use]
+    pub fn unfinished(&self) -> usize {
+        self.requests.len()
+    }
+
+    /// What the router was built from.
+    #[must_use]
+    pub const fn config(&self) -> &RouterConfig {
+        &self.config
+    }
+
+    /// Works out the retry policy of each name that has none yet.
+    fn learn_policies(&mut self) {
+        let settings = &self.config.settings;
+        for id in self.retry_policies.len()..self.registry.len() {
+            let name = self
+                .registry
+                .name(ModelId(u32::try_from(id).expect("an id")));
+            let own = settings.model_group_retry_policy.get(name);
+            self.retry_policies
+                .push(own.or(settings.retry_policy.as_ref()).cloned());
+        }
+    }
+}
+
+/// A time that was given: zero counts as not given. (semantics 10)
+fn given(time: Option<Duration>) -> Option<Duration> {
+    time.filter(|t| !t.is_zero())
+}
+
+fn check(config: &RouterConfig) -> Result<(), ConfigError> {
+    let found = config.deployments.len();
+    if found == 0 {
+        return Err(ConfigError::NoDeployments);
+    }
+    if found > MOST_DEPLOYMENTS {
+        return Err(ConfigError::TooManyDeployments {
+            found,
+            most: MOST_DEPLOYMENTS,
+        });
+    }
+    for deployment in &config.deployments {
+        let numbers = [
+            ("weight", deployment.weight),
+            ("input_cost_per_token", deployment.input_cost_per_token),
+            ("output_cost_per_token", deployment.output_cost_per_token),
+        ];
+        for (key, value) in numbers {
+            if let Some(found) = value.filter(|v| !v.is_finite() || *v < 0.0) {
+                let deployment = deployment.id.clone();
+                let accepted = "a finite number of zero or more";
+                return Err(ConfigError::BadNumber {
+                    key,
+                    deployment,
+                    found,
+                    accepted,
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What a chat request's timeout is where none is set. (semantics 0: chat HTTP fallback timeout)
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
+/// Enough for any router; ids are 32 bits wide.
+const MOST_DEPLOYMENTS: usize = 1_000_000;

@@ -1,0 +1,272 @@
+//! `least-busy`: the fewest attempts in flight. (semantics 3.2)
+//!
+//! What LiteLLM counts is not quite what is in flight. A success is taken off by a background
+//! worker, after whatever happens in the same instant, so a caller that sends one request after
+//! another alternates between two idle deployments. 1.92 also adds an attempt only once it is on
+//! its way, so requests of the same instant all see the same counts, and it forgets a group's
+//! counts every ten minutes.
+
+use std::{collections::VecDeque, time::Duration};
+
+use super::{Candidates, PickContext, RoutingStrategy, Sent};
+use crate::{
+    outcome::Outcome, profile::LeastBusyRules, request::DeploymentId, rng::KeyedRng, time::Instant,
+};
+
+/// `least-busy`.
+#[derive(Debug)]
+pub(super) struct LeastBusy {
+    rules: LeastBusyRules,
+    /// By group.
+    groups: Vec<Counts>,
+    /// Changes that are seen only after this instant.
+    late: VecDeque<Change>,
+}
+
+/// The counts of one group.
+#[derive(Debug, Default)]
+struct Counts {
+    /// By deployment; `None`: not in the dictionary.
+    counts: Vec<Option<i32>>,
+    /// Deployments in the order they came into the dictionary.
+    order: Vec<DeploymentId>,
+    /// When the dictionary is forgotten.
+    expires: Instant,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Change {
+    at: Instant,
+    group: usize,
+    deployment: DeploymentId,
+    by: i32,
+}
+
+impl LeastBusy {
+    pub(super) fn new(rules: LeastBusyRules) -> Self {
+        Self {
+            rules,
+            groups: Vec::new(),
+            late: VecDeque::new(),
+        }
+    }
+
+    fn ttl(&self) -> Duration {
+        match self.rules {
+            LeastBusyRules::PerCandidate => Duration::from_secs(3_600),
+            LeastBusyRules::SharedDictionary => Duration::from_secs(600),
+        }
+    }
+
+    fn group(&mut self, group: usize) -> &mut Counts {
+        if group >= self.groups.len() {
+            self.groups.resize_with(group + 1, Counts::default);
+        }
+        &mut self.groups[group]
+    }
+
+    fn settle(&mut self, now: Instant) {
+        while let Some(&change) = self.late.front()
+            && change.at < now
+        {
+            self.late.pop_front();
+            self.apply(change);
+        }
+    }
+
+    fn apply(&mut self, change: Change) {
+        let ttl = self.ttl();
+        let floor = match self.rules {
+            LeastBusyRules::PerCandidate => 0,
+            LeastBusyRules::SharedDictionary => i32::MIN,
+        };
+        let counts = self.group(change.group);
+        counts.forget_if_expired(change.at, ttl);
+        let count = counts.entry(change.deployment);
+        *count = count.saturating_add(change.by).max(floor);
+    }
+}
+
+impl Counts {
+    fn forget_if_expired(&mut self, now: Instant, ttl: Duration) {
+        if now >= self.expires {
+            self.counts.fill(None);
+            self.order.clear();
+            self.expires = now + ttl;
+        }
+    }
+
+    fn entry(&mut self, deployment: DeploymentId) -> &mut i32 {
+        let at = deployment.index();
+        if at >= self.counts.len() {
+            self.counts.resize(at + 1, None);
+        }
+        if self.counts[at].is_none() {
+            self.order.push(deployment);
+        }
+        self.counts[at].get_or_insert(0)
+    }
+
+    fn count(&self, deployment: DeploymentId) -> i32 {
+        self.counts
+            .get(deployment.index())
+            .copied()
+            .flatten()
+            .unwrap_or(0)
+    }
+}
+
+impl RoutingStrategy for LeastBusy {
+    fn pick(
+        &mut self,
+        cx: &PickContext<'_>,
+        candidates: &Candidates<'_>,
+        rng: &mut KeyedRng,
+    ) -> Option<DeploymentId> {
+        self.settle(cx.now);
+        let rules = self.rules;
+        let counts = self.group(cx.group.index());
+        let exists = cx.now < counts.expires;
+        match rules {
+            LeastBusyRules::PerCandidate => {
+                let count = |d: &DeploymentId| if exists { counts.count(*d) } else { 0 };
+                candidates.members.iter().min_by_key(|d| count(d)).copied()
+            }
+            LeastBusyRules::SharedDictionary if !exists => candidates.members.first().copied(),
+            LeastBusyRules::SharedDictionary => {
+                for &deployment in candidates.members {
+                    counts.entry(deployment);
+                }
+                let least = *counts.order.iter().min_by_key(|d| counts.count(**d))?;
+                if candidates.members.contains(&least) {
+                    return Some(least);
+                }
+                candidates
+                    .members
+                    .get(rng.below(candidates.members.len()))
+                    .copied()
+            }
+        }
+    }
+
+    fn on_sent(&mut self, now: Instant, sent: &Sent<'_>) {
+        let change = Change {
+            at: now,
+            group: sent.group.index(),
+            deployment: sent.deployment,
+            by: 1,
+        };
+        match self.rules {
+            LeastBusyRules::PerCandidate => self.apply(change),
+            LeastBusyRules::SharedDictionary => self.late.push_back(change),
+        }
+    }
+
+    fn on_finished(&mut self, now: Instant, sent: &Sent<'_>, _took: Duration, outcome: &Outcome) {
+        self.settle(now);
+        let change = Change {
+            at: now,
+            group: sent.group.index(),
+            deployment: sent.deployment,
+            by: -1,
+        };
+        match outcome {
+            Outcome::Success { .. } => self.late.push_back(change),
+            Outcome::Failure(_) => {
+                // Whatever this instant added comes first, or the count would go below zero.
+                while let Some(earlier) = self.late.pop_front() {
+                    self.apply(earlier);
+                }
+                self.apply(change);
+            }
+        }
+    }
+
+    fn on_abandoned(&mut self, now: Instant, sent: &Sent<'_>) {
+        // 1.92 never hears of an abandoned attempt and keeps counting it.
+        if self.rules == LeastBusyRules::PerCandidate {
+            let change = Change {
+                at: now,
+                group: sent.group.index(),
+                deployment: sent.deployment,
+                by: -1,
+            };
+            self.apply(change);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        StrategySpec,
+        profile::Profile,
+        strategy::tests::{Fixture, deployments},
+    };
+
+    fn fixture(profile: Profile) -> Fixture {
+        Fixture::new(StrategySpec::LeastBusy, deployments(3), profile)
+    }
+
+    #[test]
+    fn attempts_that_overlap_spread_over_the_group() {
+        for profile in [Profile::litellm_1_92(), Profile::litellm_1_110()] {
+            let mut fixture = fixture(profile);
+            let mut picks = Vec::new();
+            for request in 0..6 {
+                fixture.at(f64::from(request) * 0.04);
+                let picked = fixture
+                    .pick(u64::from(request as u32), &[0, 1, 2], true)
+                    .unwrap();
+                fixture.sent(picked);
+                picks.push(picked.0);
+            }
+
+            assert_eq!(picks, [0, 1, 2, 0, 1, 2]);
+        }
+    }
+
+    #[test]
+    fn requests_of_one_instant_spread_in_1_110_and_pile_up_in_1_92() {
+        let picks = |profile| {
+            let mut fixture = fixture(profile);
+            let pick = |request| {
+                let picked = fixture.pick(request, &[0, 1, 2], true).unwrap();
+                fixture.sent(picked);
+                picked.0
+            };
+            (0..3).map(pick).collect::<Vec<_>>()
+        };
+
+        assert_eq!(picks(Profile::litellm_1_110()), [0, 1, 2]);
+        assert_eq!(picks(Profile::litellm_1_92()), [0, 0, 0]);
+    }
+
+    #[test]
+    fn a_caller_without_pause_alternates_between_two_idle_deployments() {
+        for profile in [Profile::litellm_1_92(), Profile::litellm_1_110()] {
+            let mut fixture = fixture(profile);
+            let mut picks = Vec::new();
+            for request in 0..6_u32 {
+                fixture.at(f64::from(request) * 0.003);
+                let picked = fixture.pick(u64::from(request), &[0, 1, 2], true).unwrap();
+                fixture.sent(picked);
+                fixture.at(f64::from(request + 1) * 0.003);
+                fixture.succeeded(picked, 0.003);
+                picks.push(picked.0);
+            }
+
+            assert_eq!(picks, [0, 1, 0, 1, 0, 1]);
+        }
+    }
+
+    #[test]
+    fn with_the_least_busy_one_cooled_1_110_takes_the_next_least() {
+        let mut fixture = fixture(Profile::litellm_1_110());
+        fixture.sent(DeploymentId(1));
+        fixture.at(1.0);
+
+        assert_eq!(fixture.pick(0, &[1, 2], false), Some(DeploymentId(2)));
+    }
+}

@@ -1,0 +1,65 @@
+//! One run, ready to execute: what `sim` needs to know and nothing of the file it came from.
+//!
+//! A plan shares everything that is alike between runs (`Arc`), so that a grid of many thousand
+//! plans costs little more than its list.
+
+use std::{sync::Arc, time::Duration};
+
+use mock_providers::ProviderSpec;
+use router::{RouterConfig, Seed};
+
+use crate::workload::Workload;
+
+/// One run: an arm of the sweep with the randomness of one replication.
+#[derive(Clone, Debug)]
+pub struct RunPlan {
+    /// Place of the arm in [`Scenario::arms`](crate::Scenario::arms).
+    pub arm: usize,
+    /// Number of the replication, from 0.
+    pub replication: u32,
+    /// The replication's own seed: the same in every arm, so that arms are compared on the same
+    /// luck (common random numbers).
+    pub seed: Seed,
+    /// The router of this arm.
+    pub router: Arc<RouterConfig>,
+    /// The upstream of each deployment, in `model_list` order.
+    pub providers: Arc<[ProviderBinding]>,
+    /// Who asks what, when.
+    pub workload: Arc<Workload>,
+    /// What counts as good service.
+    pub slo: Slo,
+}
+
+/// The upstream behind one deployment.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ProviderBinding {
+    /// The scenario's key that it was bound by, or the preset's name where none matched.
+    pub name: String,
+    /// How it behaves.
+    pub spec: Arc<ProviderSpec>,
+}
+
+/// Bounds within which an answer counts as good. `None`: any time is good.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Slo {
+    /// From arrival to the end of the answer.
+    pub latency: Option<Duration>,
+    /// From arrival to the first token of the answer.
+    pub first_token: Option<Duration>,
+}
+
+/// One cell of the grid.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Arm {
+    /// Axis and value, in the order of the axes. Empty if the scenario sweeps nothing.
+    pub labels: Vec<(String, String)>,
+}
+
+/// One dimension of the grid.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Axis {
+    /// As written in the file.
+    pub name: String,
+    /// Its values as labels, in the file's order.
+    pub values: Vec<String>,
+}

@@ -1,0 +1,375 @@
+//! ServeGen (Xiang et al., arXiv 2505.09999): rates by window, either of a whole service
+//! (`t_s,rate_rps,…`) or of each caller (`chunk-N-trace.csv`: beginning of the window in seconds,
+//! rate, coefficient of variation, `Gamma` or `Weibull`, its shape and scale) with the token
+//! lengths of some callers beside them (`chunk-N-dataset.json`: Python dicts as text).
+//!
+//! Nothing here draws: the result is data that a workload is made of.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use super::{Books, DropReason, header, place, problem};
+use crate::{
+    error::ScenarioError,
+    workload::{
+        Client, ClientWindow,
+        dist::Gap,
+        lengths::{Length, LengthShape, Lengths},
+        rate::{Rate, Step},
+    },
+};
+
+/// Rates of a whole service.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RateTable {
+    /// Beginnings of windows in seconds, increasing, with arrivals a second.
+    pub windows: Vec<(f64, f64)>,
+    /// Length of the last window: that of the one before it.
+    pub window_s: f64,
+    /// What became of the rows.
+    pub books: Books,
+}
+
+/// One caller as its two files tell.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ClientTable {
+    /// `chunk-N`.
+    pub name: String,
+    /// One row for each window.
+    pub windows: Vec<ClientRow>,
+    /// Lengths by the beginning of their window in seconds; empty where there is no such file.
+    pub lengths: Vec<(f64, BTreeMap<String, Vec<(u32, f64)>>)>,
+    /// What became of the rows.
+    pub books: Books,
+}
+
+/// A caller's behaviour in one window.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct ClientRow {
+    /// Beginning in seconds.
+    pub from_s: f64,
+    /// Arrivals a second.
+    pub per_second: f64,
+    /// Coefficient of variation of the gaps as recorded.
+    pub cv: f64,
+    /// How gaps are distributed; `None` in windows without arrivals.
+    pub pattern: Option<Pattern>,
+}
+
+/// A distribution of gaps by its shape; its scale follows from the rate.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Pattern {
+    /// Gamma of this shape.
+    Gamma(f64),
+    /// Weibull of this shape.
+    Weibull(f64),
+}
+
+/// The part of a trace that is played, and how fast.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Slice {
+    /// First second of the trace that is played.
+    pub from_s: f64,
+    /// The second of the trace at which it ends; its own end where `None`.
+    pub to_s: Option<f64>,
+    /// What rates are multiplied by.
+    pub rate_multiplier: f64,
+}
+
+impl RateTable {
+    /// Reads `t_s,rate_rps,…`.
+    ///
+    /// # Errors
+    /// If the columns are missing, a number is negative or none, or times do not increase.
+    pub fn read(text: &str, file: &str) -> Result<Self, ScenarioError> {
+        let header = header(text);
+        let (Some(time), Some(rate)) = (place(&header, "t_s"), place(&header, "rate_rps")) else {
+            let message = "the trace has no columns `t_s` and `rate_rps`";
+            return Err(problem(file, Some(1), message));
+        };
+        let mut windows: Vec<(f64, f64)> = Vec::new();
+        let mut books = Books::default();
+        let reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
+        for record in reader.into_records() {
+            let line = record.as_ref().ok().and_then(|r| r.position()).map(csv::Position::line);
+            let cell = |at: usize| {
+                let text = record.as_ref().ok()?.get(at)?.trim();
+                text.parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0)
+            };
+            let (Some(t), Some(rate)) = (cell(time), cell(rate)) else {
+                let message = "a window's time or rate is no number of 0 or more";
+                return Err(problem(file, line, message));
+            };
+            if windows.last().is_some_and(|(before, _)| t <= *before) {
+                return Err(problem(file, line, "a window begins no later than the one before it"));
+            }
+            books.read += 1;
+            windows.push((t, rate));
+        }
+        let [.., (before, _), (last, _)] = windows[..] else {
+            return Err(problem(file, None, "a trace of rates needs at least two windows"));
+        };
+        Ok(Self { window_s: last - before, windows, books })
+    }
+
+    /// The curve of a slice, from 0, and its length in seconds.
+    ///
+    /// # Errors
+    /// If the slice lies outside the trace or has no arrivals at all.
+    pub(crate) fn rate(&self, slice: Slice, file: &str) -> Result<(Rate, f64), ScenarioError> {
+        let windows: Vec<(f64, f64)> = self.windows.clone();
+        let end = windows[windows.len() - 1].0 + self.window_s;
+        let to_s = slice.end(end, file)?;
+        let steps = steps(&windows, slice, to_s, end);
+        if steps.iter().all(|step| step.per_second <= 0.0) {
+            return Err(problem(file, None, "no window of the chosen slice has any arrivals"));
+        }
+        Ok((Rate::Steps(steps.into()), to_s - slice.from_s))
+    }
+}
+
+impl Slice {
+    /// Where it ends, given the trace's end.
+    pub(crate) fn end(self, end: f64, file: &str) -> Result<f64, ScenarioError> {
+        let to_s = self.to_s.unwrap_or(end).min(end);
+        if self.from_s < to_s {
+            return Ok(to_s);
+        }
+        let message = format!(
+            "the slice from {} s on is empty: the trace ends at {} s",
+            self.from_s,
+            seconds(end)
+        );
+        Err(problem(file, None, &message))
+    }
+}
+
+/// Seconds with at most three decimals.
+pub(crate) fn seconds(value: f64) -> String {
+    let text = format!("{value:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn steps(windows: &[(f64, f64)], slice: Slice, to_s: f64, end: f64) -> Vec<Step> {
+    let ends = windows.iter().skip(1).map(|(begin, _)| *begin).chain([end]);
+    let mut steps = Vec::new();
+    for ((_, rate), until) in windows.iter().zip(ends) {
+        let until_s = until.min(to_s) - slice.from_s;
+        if until_s > steps.last().map_or(0.0, |step: &Step| step.until_s) {
+            steps.push(Step { until_s, per_second: rate * slice.rate_multiplier });
+        }
+    }
+    steps
+}
+
+impl ClientTable {
+    /// Reads one caller's files.
+    ///
+    /// # Errors
+    /// If times do not increase, or the lengths are no JSON of Python dicts.
+    pub fn read(
+        name: &str,
+        trace: &str,
+        dataset: Option<&str>,
+        file: &str,
+    ) -> Result<Self, ScenarioError> {
+        let mut windows: Vec<ClientRow> = Vec::new();
+        let mut books = Books::default();
+        for (line, text) in (1..).zip(trace.lines()).filter(|(_, text)| !text.trim().is_empty()) {
+            books.read += 1;
+            let Some(row) = client_row(text) else {
+                books.drop_row(DropReason::Malformed, line);
+                continue;
+            };
+            if windows.last().is_some_and(|before| row.from_s <= before.from_s) {
+                let message = "a window begins no later than the one before it";
+                return Err(problem(file, Some(line), message));
+            }
+            windows.push(row);
+        }
+        if windows.len() < 2 {
+            return Err(problem(file, None, "a caller needs at least two windows"));
+        }
+        let lengths = match dataset {
+            Some(text) => read_lengths(text, file)?,
+            None => Vec::new(),
+        };
+        Ok(Self { name: name.to_owned(), windows, lengths, books })
+    }
+
+    /// The second at which its last window ends.
+    #[must_use]
+    pub fn end_s(&self) -> f64 {
+        let last = self.windows.len() - 1;
+        let (before, last) = (self.windows[last - 1].from_s, self.windows[last].from_s);
+        last + (last - before)
+    }
+
+    /// The caller over a slice. `other` gives the lengths where it has none of its own.
+    pub(crate) fn client(&self, slice: Slice, to_s: f64, other: Option<&Lengths>) -> Option<Client> {
+        let end = self.end_s();
+        let rates: Vec<_> = self.windows.iter().map(|row| (row.from_s, row.per_second)).collect();
+        let steps = steps(&rates, slice, to_s, end);
+        if steps.iter().all(|step| step.per_second <= 0.0) {
+            return None;
+        }
+        // Steps are the windows that reach into the slice, so the gaps are those of the same ones.
+        let first = self.windows.partition_point(|row| row.from_s <= slice.from_s).max(1) - 1;
+        let gap = |row: &ClientRow| match row.pattern {
+            Some(Pattern::Gamma(shape)) => Gap::Gamma(shape),
+            Some(Pattern::Weibull(shape)) => Gap::weibull(shape),
+            None => Gap::Exponential,
+        };
+        let gaps = self.windows[first..].iter().take(steps.len()).map(gap).collect();
+        let lengths = self.length_windows(slice.from_s, other)?;
+        Some(Client { rate: Rate::Steps(steps.into()), gaps, lengths })
+    }
+
+    /// Whether it has lengths of its own.
+    #[must_use]
+    pub fn has_lengths(&self) -> bool {
+        self.lengths.iter().any(|(_, fields)| pair(fields).is_some())
+    }
+
+    /// Lengths over the slice, each window's from its beginning on. A window without any takes
+    /// those of the window before it, the first ones those of the first that has any.
+    fn length_windows(
+        &self,
+        from_s: f64,
+        other: Option<&Lengths>,
+    ) -> Option<Arc<[ClientWindow]>> {
+        let own: Vec<ClientWindow> = self
+            .lengths
+            .iter()
+            .filter_map(|(begin, fields)| Some((*begin, pair(fields)?)))
+            .map(|(begin, lengths)| ClientWindow {
+                from_s: begin - from_s,
+                lengths: Arc::new(lengths),
+            })
+            .collect();
+        if own.is_empty() {
+            let lengths = Arc::new(other?.clone());
+            return Some([ClientWindow { from_s: 0.0, lengths }].into());
+        }
+        Some(own.into())
+    }
+}
+
+/// Prompt and answer lengths of a window; text tokens where a prompt has several kinds.
+fn pair(fields: &BTreeMap<String, Vec<(u32, f64)>>) -> Option<Lengths> {
+    let filled = |name: &str| fields.get(name).filter(|pdf| !pdf.is_empty());
+    let prompt = filled("input_tokens").or_else(|| filled("text_tokens"))?;
+    let output = filled("output_tokens")?;
+    Some(Lengths::Apart { prompt: weighted(prompt), output: weighted(output) })
+}
+
+fn weighted(pdf: &[(u32, f64)]) -> Length {
+    let total: f64 = pdf.iter().map(|(_, weight)| weight).sum();
+    let mut sum = 0.0;
+    let cumulative = pdf.iter().map(|&(value, weight)| {
+        sum += weight;
+        (value, sum / total)
+    });
+    Length::of(LengthShape::Weighted(cumulative.collect()))
+}
+
+fn client_row(text: &str) -> Option<ClientRow> {
+    let cells: Vec<&str> = text.split(',').map(str::trim).collect();
+    let [from_s, per_second, cv, pattern, shape, _scale] = cells[..] else { return None };
+    let number = |cell: &str| {
+        cell.parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0)
+    };
+    let shape = || number(shape).filter(|shape| *shape > 0.0);
+    let per_second = number(per_second)?;
+    let pattern = match pattern {
+        "Gamma" => Some(Pattern::Gamma(shape()?)),
+        "Weibull" => Some(Pattern::Weibull(shape()?)),
+        "" if per_second <= 0.0 => None,
+        _ => return None,
+    };
+    Some(ClientRow { from_s: number(from_s)?, per_second, cv: number(cv)?, pattern })
+}
+
+type LengthTable = Vec<(f64, BTreeMap<String, Vec<(u32, f64)>>)>;
+
+fn read_lengths(text: &str, file: &str) -> Result<LengthTable, ScenarioError> {
+    let windows: BTreeMap<String, BTreeMap<String, String>> =
+        serde_json::from_str(text).map_err(|error| {
+            let line = u64::try_from(error.line()).ok();
+            problem(file, line, &format!("the lengths cannot be read: {error}"))
+        })?;
+    let mut table = Vec::with_capacity(windows.len());
+    for (begin, fields) in windows {
+        let begin_s: f64 = begin.parse().map_err(|_| {
+            problem(file, None, &format!("`{begin}` is no beginning of a window in seconds"))
+        })?;
+        let mut parsed = BTreeMap::new();
+        for (name, dict) in fields {
+            let Some(pdf) = python_dict(&dict) else {
+                let message = format!("`{name}` of window {begin} is no dict of numbers");
+                return Err(problem(file, None, &message));
+            };
+            parsed.insert(name, pdf);
+        }
+        table.push((begin_s, parsed));
+    }
+    table.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    Ok(table)
+}
+
+/// `{136: 0.25, 372: 0.75}` as pairs. Keys may be whole floats (`136.0`).
+fn python_dict(text: &str) -> Option<Vec<(u32, f64)>> {
+    let inside = text.trim().strip_prefix('{')?.strip_suffix('}')?.trim();
+    if inside.is_empty() {
+        return Some(Vec::new());
+    }
+    let entry = |entry: &str| {
+        let (key, value) = entry.split_once(':')?;
+        let weight: f64 = value.trim().parse().ok()?;
+        let tokens = super::tokens(key.trim()).ok()?;
+        (weight.is_finite() && weight >= 0.0).then_some((tokens, weight))
+    };
+    inside.split(',').map(entry).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use router::Seed;
+
+    use super::*;
+
+    #[test]
+    fn a_python_dict_of_numbers_is_read_and_anything_else_refused() {
+        assert_eq!(python_dict("{136: 0.25, 372.0: 7.5e-1}"), Some(vec![(136, 0.25), (372, 0.75)]));
+        assert_eq!(python_dict("{}"), Some(Vec::new()));
+        for text in ["", "{1}", "{1: nan}", "{-1: 0.5}", "[1, 2]", "{1: 0.5, }"] {
+            assert_eq!(python_dict(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_slice_of_rates_begins_at_zero_and_is_multiplied() {
+        let table = RateTable::read("t_s,rate_rps\n0,10\n600,20\n1200,0\n", "f").unwrap();
+        let slice = Slice { from_s: 300.0, to_s: Some(900.0), rate_multiplier: 0.5 };
+
+        let (rate, length) = table.rate(slice, "f").unwrap();
+
+        assert_eq!(length, 600.0);
+        let mut cursor = rate.cursor(Seed(0));
+        assert_eq!(cursor.due(1_500.0), Some(300.0));
+        assert_eq!(cursor.due(4_500.0), Some(600.0));
+        assert_eq!(cursor.due(4_501.0), None);
+    }
+
+    #[test]
+    fn a_caller_keeps_the_pattern_of_each_window_of_its_slice() {
+        let trace = "0,1,1,Gamma,4,1\n600,0,0,,0,0\n1200,2,1,Weibull,2,1\n1800,2,1,Gamma,9,1\n";
+        let dataset = r#"{"0": {"input_tokens": "{10: 1.0}", "output_tokens": "{20: 1.0}"}}"#;
+        let table = ClientTable::read("chunk-0", trace, Some(dataset), "f").unwrap();
+        let slice = Slice { from_s: 700.0, to_s: None, rate_multiplier: 1.0 };
+
+        let client = table.client(slice, 2_400.0, None).unwrap();
+
+        assert_eq!(client.gaps[..], [Gap::Exponential, Gap::weibull(2.0), Gap::Gamma(9.0)]);
+        assert_eq!(client.lengths[0].lengths.draw(Seed(0), 1), (10, 20));
+    }
+}

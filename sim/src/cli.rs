@@ -1,0 +1,188 @@
+//! The command line: what can be typed, and nothing of what it does.
+
+use std::{num::NonZeroUsize, path::PathBuf};
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use router::ProfileName;
+
+/// A workbench for LLM routers: measure how strategies, cooldowns, retries and fallbacks behave under
+/// real traffic, in virtual time, with LiteLLM's rules.
+///
+/// Without a command it runs the bundled scenario `main` and writes a report to `routelab-report/`.
+#[derive(Debug, Parser)]
+#[command(name = "routelab", version, max_term_width = 100, after_help = EXIT_CODES)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a scenario with all of its arms and replications, and write a report.
+    Run(RunArgs),
+    /// Run a scenario over other axes than its own.
+    Sweep(SweepArgs),
+    /// Compare settings, or two LiteLLM configs, request by request on the same luck.
+    Compare(CompareArgs),
+    /// List the bundled scenarios, the metrics, and the provider presets.
+    List(ListArgs),
+    /// Validate a scenario or a LiteLLM config and tell what of it takes effect.
+    Check(CheckArgs),
+    /// Tell one request's whole story: who was passed over, what was sent, what came back, and why.
+    Explain(ExplainArgs),
+    /// Print a completion script for a shell.
+    Completions {
+        /// The shell.
+        shell: Shell,
+    },
+    /// Print the JSON schema of scenario files, for editors.
+    Schema,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SweepArgs {
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioArgs,
+    /// An axis and its values; may be given several times. Replaces the scenario's own axis of the
+    /// same name, and is added to the others.
+    #[arg(long = "axis", value_name = "NAME=V1,V2", required = true, value_parser = assignment)]
+    pub(crate) axes: Vec<(String, String)>,
+    /// Drop the scenario's own axes first.
+    #[arg(long)]
+    pub(crate) only: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("sides").required(true).multiple(true).args(["arms", "against"]))]
+pub(crate) struct CompareArgs {
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioArgs,
+    /// The settings of one arm, with commas between; give two or more. The first is the reference
+    /// that the others are compared with. `as-is` stands for the scenario's own settings.
+    #[arg(long = "arm", value_name = "PATH=VALUE,…", num_args = 1, conflicts_with = "against")]
+    pub(crate) arms: Vec<String>,
+    /// A second LiteLLM config, compared with that of `--config`.
+    #[arg(long, value_name = "FILE", requires = "config")]
+    pub(crate) against: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// What to list; everything if not given.
+    #[arg(value_enum)]
+    pub(crate) what: Option<Listed>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Listed {
+    Scenarios,
+    Metrics,
+    Presets,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioArgs,
+    /// Which request, counted from 0 in the order of arrival.
+    #[arg(long, value_name = "N")]
+    pub(crate) request: u64,
+    /// In which arm, counted from 0 as `check` lists them.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) arm: usize,
+    /// In which replication, counted from 0.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) rep: u32,
+}
+
+/// Which scenario, and what of it to change.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ScenarioArgs {
+    /// A scenario file, or the name of a bundled scenario (see `routelab list`).
+    #[arg(default_value = "main")]
+    pub(crate) scenario: String,
+    /// A LiteLLM config.yaml in place of the scenario's own router settings.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Whose behaviour the router follows.
+    #[arg(long, value_name = "PROFILE", value_parser = profile)]
+    pub(crate) profile: Option<ProfileName>,
+    /// Change one value of the scenario; may be given several times.
+    #[arg(long = "set", value_name = "PATH=VALUE", value_parser = assignment)]
+    pub(crate) sets: Vec<(String, String)>,
+    /// Seed of all randomness, in place of the scenario's own.
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Replications of each arm, in place of the scenario's own number.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) reps: Option<u32>,
+}
+
+/// How to run, and what to give out.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct OutputArgs {
+    /// Threads; as many as the machine has cores if not given. Results do not depend on it.
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<NonZeroUsize>,
+    /// Directory of the report.
+    #[arg(long, value_name = "DIR", default_value = "routelab-report")]
+    pub(crate) out: PathBuf,
+    /// Write no report, only standard output.
+    #[arg(long, conflicts_with = "out")]
+    pub(crate) no_report: bool,
+    /// What to print on standard output.
+    #[arg(long, value_enum, default_value_t = Format::Console)]
+    pub(crate) format: Format,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Format {
+    /// A table for people.
+    Console,
+    /// The same as Markdown.
+    Markdown,
+    /// One line for each arm and metric.
+    Csv,
+    /// The same with every run.
+    Json,
+}
+
+fn assignment(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((path, value)) if !path.trim().is_empty() => {
+            Ok((path.trim().to_owned(), value.trim().to_owned()))
+        }
+        _ => Err("expected a name, `=` and a value".to_owned()),
+    }
+}
+
+fn profile(text: &str) -> Result<ProfileName, String> {
+    ProfileName::ALL.into_iter().find(|profile| profile.as_str() == text).ok_or_else(|| {
+        let known: Vec<&str> = ProfileName::ALL.iter().map(|profile| profile.as_str()).collect();
+        format!("known are {}", known.join(" and "))
+    })
+}
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 done, 1 an `expect:` of the scenario failed, 2 usage or input error, \
+3 an `expect:` is undecided and needs more replications, \
+130 interrupted (finished runs are kept and the result is marked partial).";

@@ -1,0 +1,43 @@
+//! `routelab explain`: one request's whole story, told by a full run that it is part of.
+
+use router::{Instant, RequestId};
+use sim::{Story, labels_text, simulate};
+
+use super::Ended;
+use crate::{cli::ExplainArgs, complaint::Complaint, output};
+
+pub(super) fn explain(args: &ExplainArgs) -> Result<Ended, Complaint> {
+    let scenario = args.scenario.load()?;
+    let plans = scenario.plans();
+    let plan = plans
+        .iter()
+        .find(|plan| plan.arm == args.arm && plan.replication == args.rep)
+        .ok_or_else(|| Complaint::Usage {
+            message: format!("there is no arm {} with a replication {}", args.arm, args.rep),
+            help: format!(
+                "arms are 0 to {}, replications 0 to {}",
+                scenario.arms().len() - 1,
+                scenario.replications() - 1,
+            ),
+        })?;
+
+    let mut story = Story::new(plan, RequestId(args.request))?;
+    let run_end = simulate(plan, &mut story)?;
+    let Some(arrived) = story.arrived() else {
+        return Err(Complaint::Usage {
+            message: format!("request {} does not arrive in this run", args.request),
+            help: format!("its {} requests are counted from 0", run_end.requests),
+        });
+    };
+
+    let labels = labels_text(&scenario.arms()[args.arm].labels);
+    let arm = if labels.is_empty() { String::new() } else { format!(", {labels}") };
+    output::print(&format!(
+        "request {} of {}{arm}, replication {}: arrived {:.3} s into the run; times below count from then\n\n{story}",
+        args.request,
+        scenario.name(),
+        args.rep,
+        Instant::as_secs_f64(arrived),
+    ))?;
+    Ok(Ended::Done)
+}

@@ -1,0 +1,133 @@
+//! What each command does; one file a command.
+
+mod check;
+mod compare;
+mod explain;
+mod list;
+mod run;
+mod sweep;
+
+use std::path::Path;
+
+use clap::{CommandFactory as _, Parser as _};
+use scenarios::{LoadOptions, Scenario, Source, library};
+
+use crate::{
+    cli::{Cli, Command, ScenarioArgs},
+    complaint::Complaint,
+    output,
+};
+
+/// How a command that did its work ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Ended {
+    /// All is well.
+    Done,
+    /// An expectation of the scenario failed.
+    ExpectationFailed,
+    /// The user interrupted; what was finished is kept.
+    Interrupted,
+    /// No expectation failed, but one is undecided.
+    Undecided,
+}
+
+/// Does what was typed.
+pub(crate) fn execute(cli: Cli) -> Result<Ended, Complaint> {
+    match cli.command {
+        // The one command that needs nothing to be typed.
+        None => execute(Cli::parse_from(["routelab", "run"])),
+        Some(Command::Run(args)) => run::run(&args),
+        Some(Command::Sweep(args)) => sweep::sweep(&args),
+        Some(Command::Compare(args)) => compare::compare(&args),
+        Some(Command::List(args)) => list::list(&args),
+        Some(Command::Check(args)) => check::check(&args),
+        Some(Command::Explain(args)) => explain::explain(&args),
+        Some(Command::Completions { shell }) => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "routelab", &mut script);
+            output::print(&String::from_utf8_lossy(&script))?;
+            Ok(Ended::Done)
+        }
+        Some(Command::Schema) => {
+            output::print(&scenarios::json_schema())?;
+            Ok(Ended::Done)
+        }
+    }
+}
+
+impl ScenarioArgs {
+    /// Reads the scenario with all changes that were asked for.
+    fn load(&self) -> Result<Scenario, Complaint> {
+        Ok(Scenario::load(&self.source()?, &self.options())?)
+    }
+
+    fn options(&self) -> LoadOptions {
+        LoadOptions {
+            sets: self.sets.clone(),
+            seed: self.seed,
+            replications: self.reps,
+            config: self.config.clone(),
+            profile: self.profile,
+        }
+    }
+
+    /// A name of the library, unless a file of that name is there.
+    fn source(&self) -> Result<Source, Complaint> {
+        let path = Path::new(&self.scenario);
+        if path.is_file() {
+            return Ok(Source::File(path.to_path_buf()));
+        }
+        if library().iter().any(|entry| entry.name == self.scenario) {
+            return Ok(Source::Library(self.scenario.clone()));
+        }
+        let names: Vec<&str> = library().iter().map(|entry| entry.name).collect();
+        Err(Complaint::Usage {
+            message: format!("`{}` is neither a file nor a bundled scenario", self.scenario),
+            help: scenarios::suggestion(&self.scenario, &names),
+        })
+    }
+
+    /// The arguments as they would be typed. Two ways of typing the same give the same text.
+    fn typed(&self) -> String {
+        let mut words = vec![self.scenario.clone()];
+        if let Some(config) = &self.config {
+            words.extend(["--config".to_owned(), config.display().to_string()]);
+        }
+        if let Some(profile) = self.profile {
+            words.extend(["--profile".to_owned(), profile.as_str().to_owned()]);
+        }
+        for (path, value) in &self.sets {
+            words.extend(["--set".to_owned(), format!("{path}={value}")]);
+        }
+        if let Some(seed) = self.seed {
+            words.extend(["--seed".to_owned(), seed.to_string()]);
+        }
+        if let Some(reps) = self.reps {
+            words.extend(["--reps".to_owned(), reps.to_string()]);
+        }
+        words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// A word as a shell wants it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./=:,@%+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_only_where_a_shell_needs_it() {
+        assert_eq!(quoted("a.b=1,2"), "a.b=1,2");
+        assert_eq!(quoted("a=[1, 2]"), "'a=[1, 2]'");
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+        assert_eq!(quoted(""), "''");
+    }
+}

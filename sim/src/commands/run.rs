@@ -1,0 +1,93 @@
+//! `routelab run`: every arm and replication of a scenario, a table, a report, and whether its
+//! expectations hold.
+
+use std::{fmt::Write as _, num::NonZeroUsize, thread};
+
+use reports::{RunRecord, SweepRecord};
+use scenarios::{Expectation, RunPlan};
+use sim::{Finding, Verdict, check_metrics, judge, run_plans, sweep_record};
+
+use super::Ended;
+use crate::{
+    cli::{Format, OutputArgs, RunArgs},
+    complaint::Complaint,
+    output,
+    progress::{Progress, note},
+};
+
+pub(super) fn run(args: &RunArgs) -> Result<Ended, Complaint> {
+    let scenario = args.scenario.load()?;
+    check_metrics(scenario.expect())?;
+    let done = execute_plans(&scenario.plans(), &args.output)?;
+    let command = format!("routelab run {}", args.scenario.typed());
+    let sweep = sweep_record(&scenario, done.records, command);
+    give_out(&sweep, scenario.expect(), &args.output, done.interrupted)
+}
+
+/// Records of finished runs.
+pub(super) struct DoneRuns {
+    pub(super) records: Vec<RunRecord>,
+    pub(super) interrupted: bool,
+}
+
+/// Runs plans with progress on standard error.
+pub(super) fn execute_plans(plans: &[RunPlan], output: &OutputArgs) -> Result<DoneRuns, Complaint> {
+    let cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    let jobs = output.jobs.unwrap_or(cores);
+    let progress = Progress::start(plans.len(), jobs.get().min(plans.len()));
+    let records = run_plans(plans, jobs, &progress);
+    let interrupted = progress.finish();
+    Ok(DoneRuns { records: records?, interrupted })
+}
+
+/// Prints the result, writes the report, and judges the expectations.
+pub(super) fn give_out(
+    sweep: &SweepRecord,
+    expectations: &[Expectation],
+    output: &OutputArgs,
+    interrupted: bool,
+) -> Result<Ended, Complaint> {
+    if sweep.arms.iter().all(|arm| arm.runs.is_empty()) {
+        note("interrupted before the first run was finished: there is nothing to report");
+        return Ok(Ended::Interrupted);
+    }
+    let verdicts = judge(expectations, sweep)?;
+    let judged = verdicts_text(&verdicts);
+    match output.format {
+        Format::Console => output::print(&(reports::console(sweep)? + &judged))?,
+        Format::Markdown => output::print(&reports::markdown(sweep)?)?,
+        Format::Csv => output::print(&reports::csv(sweep)?)?,
+        Format::Json => output::print(&reports::json(sweep)?)?,
+    }
+    if output.format != Format::Console && !judged.is_empty() {
+        note(judged.trim_end());
+    }
+    if !output.no_report {
+        let page = output::write_report(sweep, &output.out)?;
+        note(&format!("report: {}", page.display()));
+    }
+    Ok(if interrupted {
+        note("interrupted: the result is partial");
+        Ended::Interrupted
+    } else {
+        match Finding::worst(&verdicts) {
+            Finding::Holds => Ended::Done,
+            Finding::Inconclusive => Ended::Undecided,
+            Finding::Fails => Ended::ExpectationFailed,
+        }
+    })
+}
+
+/// One line for each verdict; nothing if nothing was expected.
+fn verdicts_text(verdicts: &[Verdict]) -> String {
+    if verdicts.is_empty() {
+        return String::new();
+    }
+    let mut text = "\nexpectations\n".to_owned();
+    for Verdict { metric, arm, bound, found, finding } in verdicts {
+        let at = if arm.is_empty() { String::new() } else { format!(" at {arm}") };
+        let finding = finding.to_string();
+        let _ = writeln!(text, "  {finding:<12}  {metric} {bound}{at}: {found}");
+    }
+    text
+}

@@ -1,0 +1,26 @@
+//! Runs plans in virtual time: one ([`simulate`]), or many at once ([`run_plans`]).
+//!
+//! A [`RunPlan`](scenarios::RunPlan) says who asks what and when, how the router is set, and how
+//! each provider behaves. The engine draws the arrivals, asks the router what to do, asks the
+//! providers how it goes, and jumps from event to event. It decides nothing and reads no clock: the
+//! same plan gives the same bytes on any machine, in any build, on any number of threads.
+//!
+//! What is heard on the way is an [`Observer`](router::Observer): `reports`' recorder for tables
+//! and pages, [`Story`] for the whole story of one request, `()` for nothing.
+
+mod deadline;
+mod error;
+mod event_queue;
+mod simulation;
+mod story;
+mod sweep_run;
+mod verdict;
+mod watch;
+
+pub use error::SimError;
+pub use event_queue::EventQueue;
+pub use simulation::{RunEnd, simulate, simulate_watched};
+pub use story::Story;
+pub use sweep_run::{record_run, run_plans, sweep_record};
+pub use verdict::{ExpectError, Finding, Verdict, check_metrics, judge, labels_text};
+pub use watch::Watch;

@@ -1,0 +1,92 @@
+//! Where results go: standard output, and the report's directory, which never holds half a report.
+//!
+//! A report is written to a directory beside its own and moved over file by file, the page last, so
+//! that an interrupted or failed run leaves the earlier report whole. Files that are not of a report
+//! stay as they are.
+
+use std::{
+    fs, io,
+    io::Write as _,
+    path::{Path, PathBuf},
+};
+
+use reports::{ReportError, SweepRecord};
+
+use crate::complaint::Complaint;
+
+/// Writes results to standard output. That its reader has left is told apart from failure.
+pub(crate) fn print(text: &str) -> Result<(), Complaint> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(|source| {
+        if source.kind() == io::ErrorKind::BrokenPipe {
+            Complaint::ReaderLeft
+        } else {
+            Complaint::Write { what: "standard output".to_owned(), source }
+        }
+    })
+}
+
+/// Writes the report into `directory`, making it if need be, and gives the page's path.
+pub(crate) fn write_report(sweep: &SweepRecord, directory: &Path) -> Result<PathBuf, Complaint> {
+    let staging = staging_directory(directory);
+    let fail = |path: &Path| {
+        let what = path.display().to_string();
+        move |source| Complaint::Write { what, source }
+    };
+    if staging.exists() {
+        fs::remove_dir_all(&staging).map_err(fail(&staging))?;
+    }
+    fs::create_dir_all(&staging).map_err(fail(&staging))?;
+    fs::create_dir_all(directory).map_err(fail(directory))?;
+
+    let written = write_and_move(sweep, &staging, directory);
+    let cleared = fs::remove_dir_all(&staging);
+    written?;
+    cleared.map_err(fail(&staging))?;
+    Ok(directory.join(PAGE))
+}
+
+fn write_and_move(sweep: &SweepRecord, staging: &Path, directory: &Path) -> Result<(), Complaint> {
+    let mut files: Vec<PathBuf> = reports::write_report(sweep, staging)?
+        .into_iter()
+        .map(|path| path.strip_prefix(staging).map(Path::to_path_buf).unwrap_or(path))
+        .collect();
+    files.sort_by_key(|file| file == Path::new(PAGE));
+    remove_old_plots(&directory.join(PLOTS))
+        .map_err(|source| ReportError::Write { path: directory.join(PLOTS), source })?;
+    for file in files {
+        let target = directory.join(&file);
+        let moved = target
+            .parent()
+            .map_or(Ok(()), fs::create_dir_all)
+            .and_then(|()| fs::rename(staging.join(&file), &target));
+        moved.map_err(|source| ReportError::Write { path: target, source })?;
+    }
+    Ok(())
+}
+
+/// An earlier report may have had plots that this one has not.
+fn remove_old_plots(plots: &Path) -> io::Result<()> {
+    if !plots.is_dir() {
+        return Ok(());
+    }
+    for entry in fs::read_dir(plots)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "svg") {
+            fs::remove_file(path)?;
+        }
+    }
+    Ok(())
+}
+
+/// Beside the report's own directory, so that moving is a rename within one file system.
+fn staging_directory(directory: &Path) -> PathBuf {
+    let mut name = directory.file_name().unwrap_or_else(|| "report".as_ref()).to_owned();
+    name.push(format!(".part-{}", std::process::id()));
+    directory.with_file_name(name)
+}
+
+/// The page of a report, by which a reader knows that the report is there.
+const PAGE: &str = "index.html";
+/// The directory of a report's plots.
+const PLOTS: &str = "plots";

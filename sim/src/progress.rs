@@ -1,0 +1,86 @@
+//! How far the runs are, on standard error: a bar with the time to go on a terminal, one quiet line
+//! elsewhere. Also where an interrupt is heard.
+
+use std::{
+    io::{IsTerminal as _, Write as _, stderr},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use sim::Watch;
+
+/// Shows progress, and tells runs to stop once the user interrupts.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    /// Millionths of runs that are done.
+    done: AtomicU64,
+    interrupted: Arc<AtomicBool>,
+}
+
+impl Progress {
+    /// Begins to show the progress of this many runs, and to listen for an interrupt. A second
+    /// interrupt ends the process at once.
+    pub(crate) fn start(runs: usize, threads: usize) -> Self {
+        let interrupted = Arc::new(AtomicBool::new(false));
+        let heard = Arc::clone(&interrupted);
+        let listening = ctrlc::set_handler(move || {
+            if heard.swap(true, Ordering::Relaxed) {
+                std::process::exit(130);
+            }
+        });
+        if let Err(error) = listening {
+            note(&format!("an interrupt will lose the finished runs: {error}"));
+        }
+
+        let bar = ProgressBar::with_draw_target(
+            Some(runs as u64 * PARTS_OF_A_RUN),
+            ProgressDrawTarget::stderr(),
+        );
+        let style = "{msg}  [{bar:40}] {percent:>3} %  {eta} to go";
+        bar.set_style(
+            ProgressStyle::with_template(style).expect("the template is valid").progress_chars("=> "),
+        );
+        let message = format!("{runs} {} on {threads}", if runs == 1 { "run" } else { "runs" });
+        if stderr().is_terminal() {
+            bar.set_message(message);
+        } else {
+            note(&format!("{message} {}", if threads == 1 { "thread" } else { "threads" }));
+        }
+        Self { bar, done: AtomicU64::new(0), interrupted }
+    }
+
+    /// Clears the bar, and tells whether the user interrupted.
+    pub(crate) fn finish(&self) -> bool {
+        self.bar.finish_and_clear();
+        self.is_cancelled()
+    }
+}
+
+impl Watch for Progress {
+    fn advanced(&self, share: f64) {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            clippy::cast_precision_loss,
+            reason = "a share is between 0 and 1"
+        )]
+        let parts = (share * PARTS_OF_A_RUN as f64) as u64;
+        let done = self.done.fetch_add(parts, Ordering::Relaxed) + parts;
+        self.bar.set_position(done);
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+}
+
+/// A line for the user, apart from the results. Nobody has to read it.
+pub(crate) fn note(text: &str) {
+    let _ = writeln!(stderr(), "{text}");
+}
+
+const PARTS_OF_A_RUN: u64 = 1_000_000;

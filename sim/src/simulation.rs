@@ -1,0 +1,396 @@
+//! One run in virtual time: the loop that feeds the router and does what its steps say.
+//!
+//! Time jumps from event to event: the next arrival, or the end of an attempt or a wait. An
+//! arrival comes before an event of the same moment, so that a run is the same whether its requests
+//! are drawn one by one or known beforehand. After the last arrival the run drains: it ends when
+//! the last request does, so that slow requests are not missing from the percentiles.
+//!
+//! The engine decides nothing. What it keeps is a slot for each unfinished request, reused, so
+//! that memory follows the requests in flight and not those of the run.
+
+use std::{collections::BTreeMap, mem, time::Duration};
+
+use mock_providers::{FaultSpan, Provider, ProviderCall};
+use router::{
+    Attempt, AttemptPlan, DeploymentId, Instant, ModelId, Observer, Outcome, Parked, Request,
+    RequestId, Router, Step, Turn, Wait,
+};
+use scenarios::{Arrival, RunPlan};
+
+use crate::{EventQueue, SimError, Watch, deadline};
+
+/// Runs a plan to its end, drained, and tells `observer` everything that the router says.
+///
+/// The same plan gives the same events, whatever the machine, the build or the observer.
+///
+/// # Errors
+///
+/// If the router or a provider cannot be built, or if a request never ends.
+pub fn simulate(plan: &RunPlan, observer: &mut impl Observer) -> Result<RunEnd, SimError> {
+    simulate_watched(plan, observer, &())
+}
+
+/// [`simulate`], with somebody watching who may call it off.
+///
+/// # Errors
+///
+/// As [`simulate`], and [`SimError::Cancelled`].
+pub fn simulate_watched(
+    plan: &RunPlan,
+    observer: &mut impl Observer,
+    watch: &impl Watch,
+) -> Result<RunEnd, SimError> {
+    Simulation::new(plan)?.run(plan, observer, watch)
+}
+
+/// What is left to say when a run is over.
+#[derive(Clone, Debug)]
+pub struct RunEnd {
+    /// When the last request ended, and not before the workload's duration was over.
+    pub end: Instant,
+    /// Requests that arrived, and so were answered.
+    pub requests: u64,
+    /// Attempts that were sent.
+    pub attempts: u64,
+    /// When each deployment's provider was at fault, in `model_list` order.
+    pub fault_spans: Vec<Vec<FaultSpan>>,
+}
+
+/// The parts of a run.
+struct Simulation {
+    router: Router,
+    /// By deployment.
+    providers: Vec<Provider>,
+    /// The router's ids of the workload's model names.
+    models: Vec<ModelId>,
+    /// Ends of attempts and waits; the payload is the place in `unfinished`.
+    queue: EventQueue,
+    unfinished: Vec<Unfinished>,
+    /// Places in `unfinished` that are free.
+    vacant: Vec<u32>,
+    /// Places of requests that wait for a slot.
+    parked: BTreeMap<RequestId, u32>,
+    attempts: u64,
+}
+
+impl Simulation {
+    fn new(plan: &RunPlan) -> Result<Self, SimError> {
+        let deployments = &plan.router.deployments;
+        if deployments.len() != plan.providers.len() {
+            return Err(SimError::ProviderCount {
+                deployments: deployments.len(),
+                providers: plan.providers.len(),
+            });
+        }
+        let mut router = Router::new(&plan.router, plan.seed)?;
+        let models = plan.workload.models().iter().map(|name| router.model(name)).collect();
+        let providers = (0..)
+            .zip(plan.providers.iter().zip(deployments))
+            .map(|(key, (binding, deployment))| {
+                Provider::new(&binding.spec, plan.seed, key, plan.router.epoch).map_err(|source| {
+                    SimError::Provider {
+                        deployment: deployment.id.clone(),
+                        name: binding.name.clone(),
+                        source,
+                    }
+                })
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(Self {
+            router,
+            providers,
+            models,
+            queue: EventQueue::new(),
+            unfinished: Vec::new(),
+            vacant: Vec::new(),
+            parked: BTreeMap::new(),
+            attempts: 0,
+        })
+    }
+
+    fn run(
+        mut self,
+        plan: &RunPlan,
+        observer: &mut impl Observer,
+        watch: &impl Watch,
+    ) -> Result<RunEnd, SimError> {
+        let mut arrivals = plan.workload.arrivals(plan.seed);
+        let mut progress = Progress::new(plan.workload.duration());
+        let mut now = Instant::ZERO;
+        let mut requests = 0;
+        loop {
+            let arrival = arrivals.next();
+            let until = arrival.map_or(Instant::NEVER, |arrival| arrival.at);
+            while let Some((at, place)) = self.queue.pop_before(until) {
+                now = at;
+                self.continue_at(now, place, observer)?;
+            }
+            let Some(arrival) = arrival else { break };
+            now = arrival.at;
+            if requests % REQUESTS_PER_LOOK == 0 {
+                progress.look(now, watch)?;
+            }
+            self.arrive(RequestId(requests), &arrival, observer)?;
+            requests += 1;
+        }
+        self.check_drained(now)?;
+        progress.complete(watch);
+        let end = now.max(Instant::ZERO + plan.workload.duration());
+        Ok(RunEnd {
+            end,
+            requests,
+            attempts: self.attempts,
+            fault_spans: self.providers.iter().map(|provider| provider.fault_spans(end)).collect(),
+        })
+    }
+
+    /// A request arrives.
+    #[inline]
+    fn arrive(
+        &mut self,
+        id: RequestId,
+        arrival: &Arrival,
+        observer: &mut impl Observer,
+    ) -> Result<(), SimError> {
+        let request = Request {
+            id,
+            model: self.models[usize::from(arrival.model)],
+            prompt_tokens: arrival.prompt_tokens,
+            max_tokens: arrival.max_tokens,
+            stream: arrival.stream,
+            overrides: None,
+        };
+        let call = ProviderCall {
+            request: id,
+            attempt: 0,
+            deployment: DeploymentId(0),
+            prompt_tokens: arrival.prompt_tokens,
+            output_tokens: arrival.output_tokens,
+            max_tokens: arrival.max_tokens,
+            stream: arrival.stream,
+        };
+        let place = self.occupy(Unfinished { call, state: State::Deciding });
+        let turn = self.router.arrive(arrival.at, request, observer);
+        self.obey(arrival.at, place, turn, observer)
+    }
+
+    /// What a request waited for has come.
+    #[inline]
+    fn continue_at(
+        &mut self,
+        now: Instant,
+        place: u32,
+        observer: &mut impl Observer,
+    ) -> Result<(), SimError> {
+        let unfinished = &mut self.unfinished[place as usize];
+        let turn = match mem::replace(&mut unfinished.state, State::Deciding) {
+            State::Streaming { sent, ends_at } => {
+                let released = self.router.first_token(now, &sent.attempt, observer);
+                unfinished.state = State::Sent(sent);
+                self.queue.push(ends_at, place);
+                return self.admit(now, released, observer);
+            }
+            State::Sent(Sent { attempt, outcome, given_up }) => {
+                if given_up {
+                    let deployment = unfinished.call.deployment.index();
+                    self.providers[deployment].abandon(now, &unfinished.call);
+                }
+                self.router.attempt_finished(now, attempt, &outcome, observer)
+            }
+            State::Waiting(wait) => self.router.resume(now, wait, observer),
+            State::Deciding | State::Parked(_) => {
+                unreachable!("only attempts and waits have an event in the queue")
+            }
+        };
+        self.obey(now, place, turn, observer)
+    }
+
+    /// Does what a turn says, and what follows from it at the same moment.
+    #[inline]
+    fn obey(
+        &mut self,
+        now: Instant,
+        place: u32,
+        turn: Turn,
+        observer: &mut impl Observer,
+    ) -> Result<(), SimError> {
+        self.take_step(now, place, turn.step)?;
+        self.admit(now, turn.released, observer)
+    }
+
+    /// Lets a parked request go on, and whoever its going on lets go on.
+    #[inline]
+    fn admit(
+        &mut self,
+        now: Instant,
+        mut released: Option<RequestId>,
+        observer: &mut impl Observer,
+    ) -> Result<(), SimError> {
+        while let Some(request) = released {
+            let (place, parked) = self.unpark(request);
+            let turn = self.router.admitted(now, parked, observer);
+            self.take_step(now, place, turn.step)?;
+            released = turn.released;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn take_step(&mut self, now: Instant, place: u32, step: Step) -> Result<(), SimError> {
+        match step {
+            Step::Send(attempt) => self.send(now, place, attempt),
+            Step::Wait(wait) => self.wait(now, place, wait),
+            Step::Park(parked) => {
+                self.park(place, parked);
+                Ok(())
+            }
+            Step::Done(_) => {
+                self.vacant.push(place);
+                Ok(())
+            }
+        }
+    }
+
+    /// Asks the provider how the attempt goes, and awaits its end or the caller's patience.
+    #[inline]
+    fn send(&mut self, now: Instant, place: u32, attempt: Attempt) -> Result<(), SimError> {
+        let AttemptPlan { stream, deadline, wants_first_token, .. } = self.router.plan(&attempt);
+        let unfinished = &mut self.unfinished[place as usize];
+        let call = &mut unfinished.call;
+        call.attempt = attempt.number();
+        call.deployment = attempt.deployment();
+        call.stream = stream;
+        let reply = self.providers[call.deployment.index()].respond(now, call);
+        self.attempts += 1;
+        let (ends_at, outcome, given_up) = match deadline::give_up(deadline, &reply) {
+            None => (now + reply.total_after, reply.outcome, false),
+            Some((after, failure)) => (now + after, Outcome::Failure(failure), true),
+        };
+        if ends_at == Instant::NEVER {
+            let awaited = "an answer that never comes, without a deadline";
+            return Err(SimError::NeverEnds { request: call.request, at: now, awaited });
+        }
+        let sent = Sent { attempt, outcome, given_up };
+        match first_token_after(&sent.outcome) {
+            Some(after) if wants_first_token => {
+                unfinished.state = State::Streaming { sent, ends_at };
+                self.queue.push((now + after).min(ends_at), place);
+            }
+            _ => {
+                unfinished.state = State::Sent(sent);
+                self.queue.push(ends_at, place);
+            }
+        }
+        Ok(())
+    }
+
+    fn wait(&mut self, now: Instant, place: u32, wait: Wait) -> Result<(), SimError> {
+        if wait.until() == Instant::NEVER {
+            let awaited = "the end of time";
+            return Err(SimError::NeverEnds { request: wait.request(), at: now, awaited });
+        }
+        self.queue.push(wait.until().max(now), place);
+        self.unfinished[place as usize].state = State::Waiting(wait);
+        Ok(())
+    }
+
+    fn park(&mut self, place: u32, parked: Parked) {
+        self.parked.insert(parked.request(), place);
+        self.unfinished[place as usize].state = State::Parked(parked);
+    }
+
+    fn unpark(&mut self, request: RequestId) -> (u32, Parked) {
+        let place = self.parked.remove(&request).expect("only a parked request is released");
+        let state = mem::replace(&mut self.unfinished[place as usize].state, State::Deciding);
+        let State::Parked(parked) = state else { unreachable!("it is listed as parked") };
+        (place, parked)
+    }
+
+    /// A place for a new request.
+    #[inline]
+    fn occupy(&mut self, request: Unfinished) -> u32 {
+        if let Some(place) = self.vacant.pop() {
+            self.unfinished[place as usize] = request;
+            place
+        } else {
+            self.unfinished.push(request);
+            u32::try_from(self.unfinished.len() - 1).expect("below 2^32 requests are unfinished")
+        }
+    }
+
+    /// Nothing happens any more: every request must have been answered.
+    fn check_drained(&self, now: Instant) -> Result<(), SimError> {
+        if self.vacant.len() == self.unfinished.len() {
+            return Ok(());
+        }
+        let request = *self.parked.keys().next().expect("whoever else waits has an event to come");
+        Err(SimError::NeverEnds { request, at: now, awaited: "a slot that nobody frees" })
+    }
+}
+
+/// A request that has no answer yet.
+struct Unfinished {
+    /// What the provider is told of it, as of its latest attempt.
+    call: ProviderCall,
+    state: State,
+}
+
+/// What an unfinished request waits for.
+enum State {
+    /// The router is being asked, or the place is free.
+    Deciding,
+    /// A slot.
+    Parked(Parked),
+    /// The end of an attempt.
+    Sent(Sent),
+    /// The first token of an attempt, of which the router wants to know.
+    Streaming { sent: Sent, ends_at: Instant },
+    /// A moment.
+    Waiting(Wait),
+}
+
+/// An attempt under way. How it ends is known from its beginning.
+struct Sent {
+    attempt: Attempt,
+    outcome: Outcome,
+    /// Whether the end is the caller's giving up.
+    given_up: bool,
+}
+
+const fn first_token_after(outcome: &Outcome) -> Option<Duration> {
+    match outcome {
+        Outcome::Success { first_token_after, .. } => *first_token_after,
+        Outcome::Failure(failure) => failure.first_token_after,
+    }
+}
+
+/// How much of a run has been told to whoever watches.
+struct Progress {
+    duration: Duration,
+    told: f64,
+}
+
+impl Progress {
+    const fn new(duration: Duration) -> Self {
+        Self { duration, told: 0.0 }
+    }
+
+    fn look(&mut self, now: Instant, watch: &impl Watch) -> Result<(), SimError> {
+        if watch.is_cancelled() {
+            return Err(SimError::Cancelled);
+        }
+        let passed = now.since(Instant::ZERO).div_duration_f64(self.duration);
+        if passed > self.told && passed < 1.0 {
+            watch.advanced(passed - self.told);
+            self.told = passed;
+        }
+        Ok(())
+    }
+
+    fn complete(&self, watch: &impl Watch) {
+        watch.advanced(1.0 - self.told);
+    }
+}
+
+/// Requests between two looks at whether to stop; about a millisecond of work.
+const REQUESTS_PER_LOOK: u64 = 4_096;

@@ -1,0 +1,304 @@
+//! One request's whole story, line by line, with times relative to its arrival.
+//!
+//! It hears a complete run, because what happens to a request depends on everybody else's, and
+//! writes down what concerns one request: who was passed over and why, what was sent where, what
+//! came back and when, which cooldowns that caused, what was waited for, and the answer.
+
+use std::{fmt, time::Duration};
+
+use router::{
+    Answer, CooldownReason, DeploymentId, Event, Failure, FallbackReason, Instant, ModelId,
+    Observer, Outcome, PassedOver, RequestId, RetryAfter, RouteError, Router, WaitReason,
+};
+use scenarios::RunPlan;
+
+use crate::SimError;
+
+/// Hears a run and keeps the story of one request.
+#[derive(Debug)]
+pub struct Story<'a> {
+    request: RequestId,
+    plan: &'a RunPlan,
+    /// A router of the same settings, asked for the names of models and never for decisions.
+    names: Router,
+    arrived: Option<Instant>,
+    lines: Vec<Line>,
+}
+
+impl<'a> Story<'a> {
+    /// Will hear the run of `plan` and keep what concerns `request`.
+    ///
+    /// # Errors
+    ///
+    /// If the router refuses its settings.
+    pub fn new(plan: &'a RunPlan, request: RequestId) -> Result<Self, SimError> {
+        let mut names = Router::new(&plan.router, plan.seed)?;
+        for name in plan.workload.models() {
+            names.model(name);
+        }
+        Ok(Self { request, plan, names, arrived: None, lines: Vec::new() })
+    }
+
+    /// When the request arrived; `None` if the run has fewer requests.
+    #[must_use]
+    pub const fn arrived(&self) -> Option<Instant> {
+        self.arrived
+    }
+
+    fn tell(&mut self, at: Instant, what: &'static str, details: String) {
+        let after = at.since(self.arrived.unwrap_or(at));
+        self.lines.push(Line { after, what, details });
+    }
+
+    fn deployment(&self, id: DeploymentId) -> &'a str {
+        &self.plan.router.deployments[id.index()].id
+    }
+
+    fn model(&self, id: ModelId) -> &str {
+        self.names.model_name(id)
+    }
+
+    fn outcome_text(&self, at: Instant, outcome: &Outcome) -> String {
+        match outcome {
+            Outcome::Success { usage, first_token_after } => {
+                let first = first_token_after
+                    .map_or_else(String::new, |after| format!(", first token after {}", Secs(after)));
+                format!("{} tokens{first}", usage.completion_tokens)
+            }
+            Outcome::Failure(failure) => failure_text(at, failure),
+        }
+    }
+
+    fn error_text(&self, error: &RouteError) -> String {
+        let exception = error.exception();
+        let status = status_text(error.status());
+        match error {
+            RouteError::Attempt { deployment, .. } => {
+                format!("{exception}{status} of {}", self.deployment(*deployment))
+            }
+            RouteError::NoDeployments { try_again_in, all_cooling, .. } => {
+                let why = if *all_cooling { "all are in cooldown" } else { "none is eligible" };
+                format!("{exception}{status}: no deployments available, {why}; try again in {}", Secs(*try_again_in))
+            }
+            RouteError::SlotsInUse { deployment, limit } => {
+                let deployment = self.deployment(*deployment);
+                format!("{exception}{status}: all {limit} slots of {deployment} are in use")
+            }
+            RouteError::Blocked { .. } => {
+                format!("{exception}{status}: every deployment is paused")
+            }
+            RouteError::UnknownModel { model } => {
+                format!("{exception}{status}: nobody serves `{}`", self.model(*model))
+            }
+        }
+    }
+
+    fn answer_text(&self, answer: &Answer) -> String {
+        let trail = answer.trail();
+        let tried = format!(
+            "{}, {}, {} waited, {} in failed attempts",
+            counted(u32::from(trail.attempts), "attempt"),
+            counted(u32::from(trail.fallbacks), "fallback"),
+            Secs(trail.waited),
+            Secs(trail.in_failed_attempts),
+        );
+        match answer {
+            Answer::Completed { deployment, usage, .. } => format!(
+                "by {}, {} prompt and {} answer tokens; {tried}",
+                self.deployment(*deployment),
+                usage.prompt_tokens,
+                usage.completion_tokens,
+            ),
+            Answer::Failed { error, .. } => format!("{}; {tried}", self.error_text(error)),
+        }
+    }
+
+    fn cooldown_text(&self, at: Instant, deployment: DeploymentId, until: Instant, why: CooldownReason) -> String {
+        let rule = match why {
+            CooldownReason::AllowedFailsExceeded => "more failures than allowed_fails lets pass",
+            CooldownReason::FailureRate => "over half of at least five requests in the minute failed",
+            CooldownReason::NotRetryable => "an error that the next request would meet again",
+            CooldownReason::RateLimited => "the provider said 429",
+            CooldownReason::TotalFailure => "every one of at least a thousand requests failed",
+        };
+        format!("{} for {}: {rule}", self.deployment(deployment), Secs(until.since(at)))
+    }
+
+    fn passed_over_text(&self, at: Instant, deployment: DeploymentId, why: PassedOver) -> String {
+        let reason = match why {
+            PassedOver::Blocked => "paused by model_info.blocked".to_owned(),
+            PassedOver::Cooled(until) => format!("in cooldown for another {}", Secs(until.since(at))),
+            PassedOver::Excluded => "already tried by weighted failover".to_owned(),
+            PassedOver::OtherOrderTier => "in another order tier".to_owned(),
+            PassedOver::JustFailed => "just failed this request".to_owned(),
+        };
+        format!("{}: {reason}", self.deployment(deployment))
+    }
+}
+
+impl Observer for Story<'_> {
+    const DETAIL: bool = true;
+
+    fn observe(&mut self, at: Instant, event: &Event<'_>) {
+        if request_of(event) != self.request {
+            return;
+        }
+        match *event {
+            Event::Arrived { request } => {
+                self.arrived = Some(at);
+                let limit = request
+                    .max_tokens
+                    .map_or_else(String::new, |most| format!(", at most {most} answer tokens"));
+                let stream = if request.stream { ", streamed" } else { "" };
+                let model = self.model(request.model);
+                let details =
+                    format!("for `{model}`, {} prompt tokens{limit}{stream}", request.prompt_tokens);
+                self.tell(at, "arrived", details);
+            }
+            Event::PassedOver { deployment, why, .. } => {
+                self.tell(at, "passed over", self.passed_over_text(at, deployment, why));
+            }
+            Event::Picked { deployment, candidates, .. } => {
+                let of = counted(candidates, "candidate");
+                self.tell(at, "picked", format!("{}, of {of}", self.deployment(deployment)));
+            }
+            Event::NothingToPick { group, .. } => {
+                self.tell(at, "nothing", format!("no candidate in `{}`", self.model(group)));
+            }
+            Event::SlotRefused { deployment, limit, .. } => {
+                let details = format!("{}: all {limit} slots in use", self.deployment(deployment));
+                self.tell(at, "refused", details);
+            }
+            Event::ParkedForSlot { deployment, .. } => {
+                self.tell(at, "parked", format!("until {} has a free slot", self.deployment(deployment)));
+            }
+            Event::Sent { deployment, attempt, .. } => {
+                let number = attempt + 1;
+                self.tell(at, "sent", format!("attempt {number} to {}", self.deployment(deployment)));
+            }
+            Event::FirstToken { deployment, .. } => {
+                self.tell(at, "first token", format!("from {}", self.deployment(deployment)));
+            }
+            Event::Finished { deployment, attempt, took, outcome, .. } => {
+                let what = if matches!(outcome, Outcome::Success { .. }) { "came back" } else { "failed" };
+                let details = format!(
+                    "attempt {} at {} after {}: {}",
+                    attempt + 1,
+                    self.deployment(deployment),
+                    Secs(took),
+                    self.outcome_text(at, outcome),
+                );
+                self.tell(at, what, details);
+            }
+            Event::CooledDown { deployment, until, why, .. } => {
+                self.tell(at, "cooled", self.cooldown_text(at, deployment, until, why));
+            }
+            Event::Waiting { until, why, .. } => {
+                let why = match why {
+                    WaitReason::Backoff => "backoff",
+                    WaitReason::RetryAfter => "the provider's retry-after",
+                };
+                self.tell(at, "waits", format!("{}: {why}", Secs(until.since(at))));
+            }
+            Event::Retrying { retry, of, .. } => {
+                self.tell(at, "retries", format!("retry {retry} of {of} in this group"));
+            }
+            Event::FellBack { from, to, why, .. } => {
+                let list = match why {
+                    FallbackReason::ContentPolicy => "content_policy_fallbacks",
+                    FallbackReason::ContextWindow => "context_window_fallbacks",
+                    FallbackReason::Generic => "fallbacks",
+                    FallbackReason::OrderTier => "next order tier",
+                    FallbackReason::PerRequest => "the request's own fallbacks",
+                    FallbackReason::WeightedFailover => "weighted failover",
+                };
+                let details = format!("from `{}` to `{}` ({list})", self.model(from), self.model(to));
+                self.tell(at, "falls back", details);
+            }
+            Event::Answered { answer, .. } => {
+                let what = match answer {
+                    Answer::Completed { .. } => "answered",
+                    Answer::Failed { .. } => "gave up",
+                };
+                self.tell(at, what, self.answer_text(answer));
+            }
+            Event::Cancelled { .. } => self.tell(at, "cancelled", "the caller went away".to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for Story<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let times: Vec<String> = self.lines.iter().map(|line| Secs(line.after).to_string()).collect();
+        let width = times.iter().map(String::len).max().unwrap_or(0);
+        for (line, time) in self.lines.iter().zip(times) {
+            writeln!(f, "+{time:>width$}  {:<11}  {}", line.what, line.details)?;
+        }
+        Ok(())
+    }
+}
+
+/// One thing that happened.
+#[derive(Debug)]
+struct Line {
+    /// Since the request's arrival.
+    after: Duration,
+    what: &'static str,
+    details: String,
+}
+
+/// A span in seconds with three decimals.
+struct Secs(Duration);
+
+impl fmt::Display for Secs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.3} s", self.0.as_secs_f64())
+    }
+}
+
+/// Whom an event is about.
+const fn request_of(event: &Event<'_>) -> RequestId {
+    match *event {
+        Event::Arrived { request } => request.id,
+        Event::PassedOver { request, .. }
+        | Event::Picked { request, .. }
+        | Event::NothingToPick { request, .. }
+        | Event::SlotRefused { request, .. }
+        | Event::ParkedForSlot { request, .. }
+        | Event::Sent { request, .. }
+        | Event::FirstToken { request, .. }
+        | Event::Finished { request, .. }
+        | Event::CooledDown { request, .. }
+        | Event::Waiting { request, .. }
+        | Event::Retrying { request, .. }
+        | Event::FellBack { request, .. }
+        | Event::Answered { request, .. }
+        | Event::Cancelled { request, .. } => request,
+    }
+}
+
+fn failure_text(at: Instant, failure: &Failure) -> String {
+    let mut text = format!("{}{}", failure.class.exception(), status_text(failure.status));
+    if failure.is_mid_stream() {
+        text += &format!(", after {} tokens", failure.tokens_delivered);
+    }
+    match failure.retry_after {
+        None => {}
+        Some(RetryAfter::Seconds(seconds)) => text += &format!(", retry-after {seconds} s"),
+        Some(RetryAfter::Millis(millis)) => text += &format!(", retry-after-ms {millis}"),
+        Some(RetryAfter::Date(date)) => {
+            text += &format!(", retry-after a date {} ahead", Secs(date.since(at)));
+        }
+        Some(RetryAfter::Unreadable) => text += ", retry-after unreadable",
+    }
+    text
+}
+
+fn status_text(status: Option<u16>) -> String {
+    status.map_or_else(String::new, |status| format!(" ({status})"))
+}
+
+fn counted(number: u32, what: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{plural}")
+}

@@ -1,0 +1,152 @@
+//! Many plans over several threads: the same records in the same order for any number of them.
+//!
+//! A run is a pure function of its plan, so threads share nothing but the list. They take plans
+//! replication by replication, every arm of the first before any of the second: a sweep that is
+//! called off leaves arms that can still be compared.
+
+use std::{
+    num::NonZeroUsize,
+    sync::{
+        OnceLock,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+};
+
+use reports::{
+    ArmRecord, AxisRecord, DeploymentLabel, FaultSpanRecord, Recorder, RecorderSetup, RunRecord,
+    SweepRecord,
+};
+use router::Instant;
+use scenarios::{RunPlan, Scenario};
+
+use crate::{RunEnd, SimError, Watch, simulate_watched};
+
+/// Runs a plan and gives what a report needs of it.
+///
+/// # Errors
+///
+/// As [`simulate_watched`].
+pub fn record_run(plan: &RunPlan, watch: &impl Watch) -> Result<RunRecord, SimError> {
+    let mut recorder = Recorder::new(recorder_setup(plan));
+    let run_end = simulate_watched(plan, &mut recorder, watch)?;
+    let mut record = recorder.finish(run_end.end);
+    record.arm = plan.arm;
+    record.replication = plan.replication;
+    record.fault_spans = fault_span_records(&run_end);
+    Ok(record)
+}
+
+/// Runs plans on `jobs` threads. The records come in the order of the plans, without those that
+/// were called off.
+///
+/// # Errors
+///
+/// The first error in the order of the plans. A plan that was called off is none.
+pub fn run_plans(
+    plans: &[RunPlan],
+    jobs: NonZeroUsize,
+    watch: &impl Watch,
+) -> Result<Vec<RunRecord>, SimError> {
+    let mut by_replication: Vec<usize> = (0..plans.len()).collect();
+    by_replication.sort_by_key(|&index| plans[index].replication);
+    let records: Vec<OnceLock<Result<RunRecord, SimError>>> =
+        plans.iter().map(|_| OnceLock::new()).collect();
+    let next = AtomicUsize::new(0);
+
+    let work = || {
+        while let Some(&index) = by_replication.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if watch.is_cancelled() {
+                return;
+            }
+            let is_first = records[index].set(record_run(&plans[index], watch)).is_ok();
+            assert!(is_first, "each plan is taken once");
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..jobs.get().min(plans.len()) {
+            scope.spawn(work);
+        }
+        work();
+    });
+
+    records
+        .into_iter()
+        .filter_map(OnceLock::into_inner)
+        .filter(|record| !matches!(record, Err(SimError::Cancelled)))
+        .collect()
+}
+
+/// Puts the records of a scenario's runs into the shape that reports are made from.
+///
+/// `command` is what the user typed. Arms without a finished run stay, empty; if a run is missing,
+/// the record is marked partial.
+#[must_use]
+pub fn sweep_record(scenario: &Scenario, runs: Vec<RunRecord>, command: String) -> SweepRecord {
+    let partial = runs.len() < scenario.plans().len();
+    let mut arms: Vec<ArmRecord> = scenario
+        .arms()
+        .iter()
+        .map(|arm| ArmRecord { labels: arm.labels.clone(), runs: Vec::new() })
+        .collect();
+    for run in runs {
+        arms[run.arm].runs.push(run);
+    }
+    SweepRecord {
+        title: scenario.name().to_owned(),
+        purpose: scenario.purpose().to_owned(),
+        command,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        seed: scenario.seed(),
+        replications: scenario.replications(),
+        profile: String::new(),
+        axes: scenario
+            .axes()
+            .iter()
+            .map(|axis| AxisRecord { name: axis.name.clone(), values: axis.values.clone() })
+            .collect(),
+        arms,
+        reference: scenario.reference(),
+        partial,
+        notes: scenario.notes().to_vec(),
+        ignored: scenario.ignored().iter().map(ToString::to_string).collect(),
+        scenario_text: scenario.text().to_owned(),
+    }
+}
+
+fn recorder_setup(plan: &RunPlan) -> RecorderSetup {
+    let deployments = plan
+        .router
+        .deployments
+        .iter()
+        .zip(plan.providers.iter())
+        .map(|(deployment, provider)| DeploymentLabel {
+            id: deployment.id.clone(),
+            group: deployment.model_name.clone(),
+            provider: provider.name.clone(),
+            input_cost_per_token: deployment.input_cost_per_token,
+            output_cost_per_token: deployment.output_cost_per_token,
+        })
+        .collect();
+    RecorderSetup {
+        deployments,
+        slo_latency: plan.slo.latency,
+        slo_first_token: plan.slo.first_token,
+        duration: plan.workload.duration(),
+    }
+}
+
+fn fault_span_records(run_end: &RunEnd) -> Vec<FaultSpanRecord> {
+    let seconds = Instant::as_secs_f64;
+    (0..)
+        .zip(&run_end.fault_spans)
+        .flat_map(|(deployment, spans)| {
+            spans.iter().map(move |span| FaultSpanRecord {
+                deployment,
+                kind: span.kind.to_owned(),
+                from_s: seconds(span.from),
+                to_s: seconds(span.to),
+            })
+        })
+        .collect()
+}
