@@ -29,13 +29,21 @@ fn holds(criterion: &mut Criterion) {
             let mut entered = 0_u64;
             let mut heap = BinaryHeap::new();
             for payload in 0..waiting {
-                heap.push(Reverse(key(*gap.next().expect("endless"), entered, payload)));
+                heap.push(Reverse(key(
+                    *gap.next().expect("endless"),
+                    entered,
+                    payload,
+                )));
                 entered += 1;
             }
             bencher.iter(|| {
                 let Reverse(first) = heap.pop().expect("some wait");
                 let next = (first >> 64) as u64 + gap.next().expect("endless");
-                heap.push(Reverse(key(next, entered, black_box(first as u32 & 0xff_ffff))));
+                heap.push(Reverse(key(
+                    next,
+                    entered,
+                    black_box(first as u32 & 0xff_ffff),
+                )));
                 entered += 1;
             });
         });
@@ -49,12 +57,15 @@ fn key(at: u64, entered: u64, payload: u32) -> u128 {
 }
 
 /// Log-normal around a second, in nanoseconds.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few seconds")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a few seconds"
+)]
 fn gaps() -> Vec<u64> {
     (0..65_521)
         .map(|number| {
-            let normal: f64 =
-                StandardNormal.sample(&mut KeyedRng::new(Seed(1), GAP, number, 0));
+            let normal: f64 = StandardNormal.sample(&mut KeyedRng::new(Seed(1), GAP, number, 0));
             (1e9 * libm::exp(0.5 * normal)) as u64
         })
         .collect()

@@ -66,7 +66,13 @@ struct Unfinished {
 
 impl Floor {
     fn arrive(&mut self, now: Instant, request: u64) {
-        let new = Unfinished { request, arrived: now, deployment: 0, attempt: 0, refused: false };
+        let new = Unfinished {
+            request,
+            arrived: now,
+            deployment: 0,
+            attempt: 0,
+            refused: false,
+        };
         let place = if let Some(place) = self.vacant.pop() {
             self.unfinished[place as usize] = new;
             place
@@ -101,9 +107,13 @@ impl Floor {
         self.attempts += 1;
         let mut rng = KeyedRng::new(self.seed, LATENCY, sent.request, sent.attempt);
         sent.refused = rng.unit() < REFUSED;
-        let latency_s =
-            if sent.refused { 0.01 } else { log_normal(&mut rng, MEDIAN_S, SIGMA) };
-        self.queue.push(instant(latency_s.mul_add(1e9, nanos(now))), place);
+        let latency_s = if sent.refused {
+            0.01
+        } else {
+            log_normal(&mut rng, MEDIAN_S, SIGMA)
+        };
+        self.queue
+            .push(instant(latency_s.mul_add(1e9, nanos(now))), place);
     }
 }
 

@@ -1,14 +1,9 @@
-//! Distributions of milliseconds: as written ([`Distribution`]) and as drawn from ([`Sampler`]).
-//!
-//! A draw takes no memory and calls no platform logarithm or exponential, so that every machine
-//! draws the same bits. Mixtures of mixtures are flattened when the sampler is built.
+//! Distributions of milliseconds, as written in a spec, and their checks. `sampler.rs` draws from
+//! them.
 
-use rand::RngExt as _;
-use rand_distr::StandardNormal;
-use router::KeyedRng;
 use serde::{Deserialize, Serialize};
 
-use crate::{error::SpecError, place::Place};
+use crate::{error::SpecError, place::Place, sampler::Sampler};
 
 /// A distribution of a length of time.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -113,7 +108,10 @@ impl Distribution {
             Self::Gamma(gamma) => {
                 let place = place.key("gamma");
                 place.positive("mean_ms", gamma.mean_ms)?;
-                Ok(Sampler::gamma(gamma.mean_ms, place.variation("cv", gamma.cv)?))
+                Ok(Sampler::gamma(
+                    gamma.mean_ms,
+                    place.variation("cv", gamma.cv)?,
+                ))
             }
             Self::LogNormal(log_normal) => log_normal.sampler(&place.key("log_normal")),
             Self::Mixture(parts) => mixture(parts, &place.key("mixture")),
@@ -127,7 +125,10 @@ impl LogNormal {
             (Some(median), Some(sigma), None, None) => {
                 place.positive("median_ms", median)?;
                 place.sigma("sigma", sigma)?;
-                Ok(Sampler::LogNormal { mu: libm::log(median), sigma })
+                Ok(Sampler::LogNormal {
+                    mu: libm::log(median),
+                    sigma,
+                })
             }
             (None, None, Some(p50), Some(p95)) => {
                 place.positive("p50_ms", p50)?;
@@ -135,7 +136,10 @@ impl LogNormal {
                 place.number("p95_ms", p95, fits, "a finite number of p50_ms or more")?;
                 let sigma = (libm::log(p95) - libm::log(p50)) / Z_95;
                 place.number("p95_ms", p95, sigma <= 5.0, "at most 3700 times p50_ms")?;
-                Ok(Sampler::LogNormal { mu: libm::log(p50), sigma })
+                Ok(Sampler::LogNormal {
+                    mu: libm::log(p50),
+                    sigma,
+                })
             }
             _ => Err(place.bad_keys(
                 "another set of keys",
@@ -156,7 +160,10 @@ impl Empirical {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "no list of values holds 2^53 of them")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "no list of values holds 2^53 of them"
+)]
 fn of_values(values: &[f64], place: &Place) -> Result<Sampler, SpecError> {
     for (index, &value) in values.iter().enumerate() {
         place.item(index).not_negative("ms", value)?;
@@ -169,7 +176,11 @@ fn of_values(values: &[f64], place: &Place) -> Result<Sampler, SpecError> {
         count => (count - 1) as f64,
     };
     let points = sorted.iter().enumerate();
-    Ok(Sampler::Empirical(points.map(|(index, &ms)| (index as f64 / last, ms)).collect()))
+    Ok(Sampler::Empirical(
+        points
+            .map(|(index, &ms)| (index as f64 / last, ms))
+            .collect(),
+    ))
 }
 
 fn of_quantiles(points: &[Quantile], place: &Place) -> Result<Sampler, SpecError> {
@@ -181,11 +192,23 @@ fn of_quantiles(points: &[Quantile], place: &Place) -> Result<Sampler, SpecError
         let place = place.item(index);
         place.share("share", point.share)?;
         place.not_negative("ms", point.ms)?;
-        place.number("share", point.share, point.share > before.0, "more than the share before")?;
-        place.number("ms", point.ms, point.ms >= before.1, "no less than the value before")?;
+        place.number(
+            "share",
+            point.share,
+            point.share > before.0,
+            "more than the share before",
+        )?;
+        place.number(
+            "ms",
+            point.ms,
+            point.ms >= before.1,
+            "no less than the value before",
+        )?;
         before = (point.share, point.ms);
     }
-    Ok(Sampler::Empirical(points.iter().map(|point| (point.share, point.ms)).collect()))
+    Ok(Sampler::Empirical(
+        points.iter().map(|point| (point.share, point.ms)).collect(),
+    ))
 }
 
 fn mixture(parts: &[Component], place: &Place) -> Result<Sampler, SpecError> {
@@ -204,144 +227,55 @@ fn mixture(parts: &[Component], place: &Place) -> Result<Sampler, SpecError> {
         let share = part.weight / total;
         match part.of.sampler(&place.item(index).key("of"))? {
             Sampler::Mixture(inner) => {
-                leaves.extend(inner.into_iter().map(|(weight, leaf)| (weight * share, leaf)));
+                leaves.extend(
+                    inner
+                        .into_iter()
+                        .map(|(weight, leaf)| (weight * share, leaf)),
+                );
             }
-            leaf => leaves.push((share, leaf)),
+            leaf @ (Sampler::Constant(_)
+            | Sampler::Empirical(_)
+            | Sampler::Gamma { .. }
+            | Sampler::LogNormal { .. }) => leaves.push((share, leaf)),
         }
     }
     leaves.retain(|(share, _)| *share > 0.0);
     Ok(Sampler::Mixture(leaves))
 }
 
-/// What draws are made from.
-#[derive(Clone, Debug)]
-pub(crate) enum Sampler {
-    Constant(f64),
-    /// (share, value), both rising; two points or more.
-    Empirical(Vec<(f64, f64)>),
-    /// Shape below 1 is drawn as shape + 1 times a power of a uniform.
-    Gamma { shape: f64, scale: f64 },
-    /// `mu` is the logarithm of the median.
-    LogNormal { mu: f64, sigma: f64 },
-    /// (share, leaf); shares sum to 1, no leaf is a mixture itself.
-    Mixture(Vec<(f64, Sampler)>),
-}
-
-impl Sampler {
-    /// A gamma distribution of this mean and coefficient of variation; both already checked.
-    pub(crate) fn gamma(mean: f64, cv: f64) -> Self {
-        if cv < SMALLEST_CV {
-            return Self::Constant(mean);
-        }
-        let shape = 1.0 / (cv * cv);
-        Self::Gamma { shape, scale: mean / shape }
-    }
-
-    /// A log-normal distribution of this mean and coefficient of variation; both already checked.
-    pub(crate) fn log_normal(mean: f64, cv: f64) -> Self {
-        let variance = libm::log1p(cv * cv);
-        Self::LogNormal { mu: libm::log(mean) - variance / 2.0, sigma: variance.sqrt() }
-    }
-
-    /// One draw: finite, 0 or more.
-    pub(crate) fn draw(&self, rng: &mut KeyedRng) -> f64 {
-        match self {
-            Self::Constant(value) => *value,
-            Self::Empirical(points) => interpolate(points, rng.unit()),
-            Self::Gamma { shape, scale } => gamma(*shape, rng) * scale,
-            Self::LogNormal { mu, sigma } => libm::exp(mu + sigma * normal(rng)),
-            Self::Mixture(leaves) => {
-                let mut left = rng.unit();
-                let mut drawn = &leaves[0].1;
-                for (share, leaf) in leaves {
-                    drawn = leaf;
-                    left -= share;
-                    if left < 0.0 {
-                        break;
-                    }
-                }
-                drawn.draw(rng)
-            }
-        }
-    }
-}
-
-/// A standard normal draw.
-pub(crate) fn normal(rng: &mut KeyedRng) -> f64 {
-    rng.sample(StandardNormal)
-}
-
-/// The value at `share` on the line through `points`.
-fn interpolate(points: &[(f64, f64)], share: f64) -> f64 {
-    let above = points.partition_point(|point| point.0 <= share);
-    if above == 0 {
-        return points[0].1;
-    }
-    let Some(&(high_share, high)) = points.get(above) else {
-        return points[above - 1].1;
-    };
-    let (low_share, low) = points[above - 1];
-    low + (high - low) * (share - low_share) / (high_share - low_share)
-}
-
-/// A gamma draw of scale 1, by Marsaglia and Tsang, "A simple method for generating gamma
-/// variables", ACM TOMS 26(3), 2000. Not the one of `rand_distr`, which calls the platform's
-/// logarithm and power whenever another crate of the build turns on the standard library.
-fn gamma(shape: f64, rng: &mut KeyedRng) -> f64 {
-    let (boosted, factor) = if shape < 1.0 {
-        (shape + 1.0, libm::pow(1.0 - rng.unit(), 1.0 / shape))
-    } else {
-        (shape, 1.0)
-    };
-    let d = boosted - 1.0 / 3.0;
-    let c = 1.0 / (9.0 * d).sqrt();
-    loop {
-        let x = normal(rng);
-        let root = 1.0 + c * x;
-        if root <= 0.0 {
-            continue;
-        }
-        let v = root * root * root;
-        let u = 1.0 - rng.unit();
-        if libm::log(u) < 0.5 * x * x + d * (1.0 - v + libm::log(v)) {
-            return d * v * factor;
-        }
-    }
-}
-
 /// The 95 % point of the standard normal distribution.
 const Z_95: f64 = 1.644_853_626_951_472_2;
-/// Below this a gamma distribution is narrower than a nanosecond in any latency.
-const SMALLEST_CV: f64 = 1e-6;
 const EMPIRICAL_KEYS: &str = "either values_ms or quantiles";
 
 #[cfg(test)]
 mod tests {
-    use router::{Purpose, Seed};
+    use router::{KeyedRng, Purpose, Seed};
 
     use super::*;
 
     const TEST: Purpose = Purpose::named("test.dist");
 
     #[test]
-    fn quantiles_are_joined_by_straight_lines_and_never_passed() {
-        let points = [(0.1, 10.0), (0.5, 20.0), (0.9, 100.0)];
-
-        assert!((interpolate(&points, 0.0) - 10.0).abs() < 1e-12);
-        assert!((interpolate(&points, 0.3) - 15.0).abs() < 1e-12);
-        assert!((interpolate(&points, 0.7) - 60.0).abs() < 1e-12);
-        assert!((interpolate(&points, 0.99) - 100.0).abs() < 1e-12);
-    }
-
-    #[test]
     fn a_mixture_of_mixtures_is_flattened() {
         let inner = Distribution::Mixture(vec![
-            Component { weight: 1.0, of: Distribution::Constant(Constant { ms: 1.0 }) },
-            Component { weight: 3.0, of: Distribution::Constant(Constant { ms: 2.0 }) },
+            Component {
+                weight: 1.0,
+                of: Distribution::Constant(Constant { ms: 1.0 }),
+            },
+            Component {
+                weight: 3.0,
+                of: Distribution::Constant(Constant { ms: 2.0 }),
+            },
         ]);
         let outer = Distribution::Mixture(vec![
-            Component { weight: 1.0, of: inner },
-            Component { weight: 1.0, of: Distribution::Constant(Constant { ms: 3.0 }) },
+            Component {
+                weight: 1.0,
+                of: inner,
+            },
+            Component {
+                weight: 1.0,
+                of: Distribution::Constant(Constant { ms: 3.0 }),
+            },
         ]);
 
         let Sampler::Mixture(leaves) = outer.sampler(&Place::default()).unwrap() else {
@@ -350,14 +284,24 @@ mod tests {
 
         let shares: Vec<f64> = leaves.iter().map(|leaf| leaf.0).collect();
         assert_eq!(shares, [0.125, 0.375, 0.5]);
-        assert!(leaves.iter().all(|leaf| !matches!(leaf.1, Sampler::Mixture(_))));
+        assert!(
+            leaves
+                .iter()
+                .all(|leaf| !matches!(leaf.1, Sampler::Mixture(_)))
+        );
     }
 
     #[test]
     fn a_component_of_weight_zero_is_never_drawn() {
         let mixed = Distribution::Mixture(vec![
-            Component { weight: 1.0, of: Distribution::Constant(Constant { ms: 1.0 }) },
-            Component { weight: 0.0, of: Distribution::Constant(Constant { ms: 2.0 }) },
+            Component {
+                weight: 1.0,
+                of: Distribution::Constant(Constant { ms: 1.0 }),
+            },
+            Component {
+                weight: 0.0,
+                of: Distribution::Constant(Constant { ms: 2.0 }),
+            },
         ]);
         let sampler = mixed.sampler(&Place::default()).unwrap();
 
@@ -369,8 +313,11 @@ mod tests {
 
     #[test]
     fn two_quantiles_and_median_with_sigma_say_the_same() {
-        let by_quantiles =
-            LogNormal { p50_ms: Some(500.0), p95_ms: Some(1_500.0), ..LogNormal::default() };
+        let by_quantiles = LogNormal {
+            p50_ms: Some(500.0),
+            p95_ms: Some(1_500.0),
+            ..LogNormal::default()
+        };
 
         let Sampler::LogNormal { mu, sigma } = by_quantiles.sampler(&Place::default()).unwrap()
         else {

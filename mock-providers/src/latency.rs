@@ -12,10 +12,11 @@ use router::{Purpose, nanos_from_secs};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    dist::{Distribution, Sampler, normal},
+    dist::Distribution,
     error::SpecError,
     luck::Luck,
     place::Place,
+    sampler::{Sampler, normal},
 };
 
 /// How long answers take.
@@ -41,7 +42,10 @@ impl LatencySpec {
     /// These settings where they are given, `base` elsewhere.
     pub(crate) fn over(&self, base: &Self) -> Self {
         Self {
-            first_token: self.first_token.clone().or_else(|| base.first_token.clone()),
+            first_token: self
+                .first_token
+                .clone()
+                .or_else(|| base.first_token.clone()),
             per_output_token: self
                 .per_output_token
                 .clone()
@@ -112,7 +116,9 @@ impl Latency {
             },
         };
         if self.slowness_sigma > 0.0 {
-            pace.slowed(libm::exp(self.slowness_sigma * normal(&mut luck.draws(SLOWNESS))))
+            pace.slowed(libm::exp(
+                self.slowness_sigma * normal(&mut luck.draws(SLOWNESS)),
+            ))
         } else {
             pace
         }
@@ -171,14 +177,20 @@ mod tests {
 
     #[test]
     fn a_time_beyond_all_clocks_saturates() {
-        let log_normal =
-            LogNormal { median_ms: Some(1e300), sigma: Some(5.0), ..LogNormal::default() };
+        let log_normal = LogNormal {
+            median_ms: Some(1e300),
+            sigma: Some(5.0),
+            ..LogNormal::default()
+        };
         let spec = LatencySpec {
             first_token: Some(Distribution::LogNormal(log_normal)),
             ..LatencySpec::default()
         };
         let latency = Latency::new(&spec, &Place::default()).unwrap().unwrap();
 
-        assert_eq!(latency.pace(&luck(0)).first_token(), Duration::from_nanos(u64::MAX));
+        assert_eq!(
+            latency.pace(&luck(0)).first_token(),
+            Duration::from_nanos(u64::MAX)
+        );
     }
 }

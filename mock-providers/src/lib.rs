@@ -7,10 +7,11 @@
 //!
 //! | file | decides |
 //! | --- | --- |
-//! | `provider.rs` | the order: faults at the door, quota, faults inside, latency |
+//! | `provider.rs` | the order: faults at the door, quota, faults inside, queue, latency |
 //! | `spec.rs`, `presets.rs` | what is written in a scenario, and the named providers |
-//! | `latency.rs`, `dist.rs` | time to the first token and for each further one |
-//! | `quota.rs`, `meter.rs` | 429 and `retry-after` |
+//! | `latency.rs`, `dist.rs`, `sampler.rs` | time to the first token and for each further one |
+//! | `quota.rs`, `meter.rs`, `window.rs` | 429 and `retry-after` |
+//! | `queue.rs` | how long an attempt waits where only so many are answered at once |
 //! | `failure/`, `schedule.rs` | how it fails, and when |
 //! | `script.rs` | replies given one by one, for tests |
 
@@ -23,15 +24,18 @@ mod meter;
 mod place;
 mod presets;
 mod provider;
+mod queue;
 mod quota;
+mod sampler;
 mod schedule;
 mod script;
 mod spec;
+mod window;
 
 pub use error::SpecError;
 pub use failure::FailureMode;
 pub use latency::LatencySpec;
-pub use presets::{Parameter, Preset, presets};
+pub use presets::{Parameter, Preset, Setting, Shape, presets};
 pub use provider::{FaultSpan, Provider, ProviderCall, Reply};
 pub use quota::{HintForm, QuotaSpec, TokenCharge, WindowKind};
 pub use schedule::{Every, Random};

@@ -7,7 +7,7 @@ use router::{DeploymentId, KeyedRng, Purpose, RequestId, Seed};
 
 /// The source of draws for one attempt at one deployment.
 #[derive(Clone, Copy, Debug)]
-pub struct Luck {
+pub(crate) struct Luck {
     seed: Seed,
     request: RequestId,
     number: u64,
@@ -16,13 +16,17 @@ pub struct Luck {
 impl Luck {
     /// The luck of `attempt` of `request` at `deployment`.
     #[must_use]
-    pub const fn new(
+    pub(crate) const fn new(
         seed: Seed,
         request: RequestId,
         attempt: u16,
         deployment: DeploymentId,
     ) -> Self {
-        Self { seed, request, number: (attempt as u64) << 32 | deployment.0 as u64 }
+        Self {
+            seed,
+            request,
+            number: (attempt as u64) << 32 | deployment.0 as u64,
+        }
     }
 
     /// The draws for one purpose.

@@ -11,7 +11,11 @@ pub(crate) struct Place(String);
 impl Place {
     /// The place of `name` below this one.
     pub(crate) fn key(&self, name: &str) -> Self {
-        if self.0.is_empty() { Self(name.to_owned()) } else { Self(format!("{}.{name}", self.0)) }
+        if self.0.is_empty() {
+            Self(name.to_owned())
+        } else {
+            Self(format!("{}.{name}", self.0))
+        }
     }
 
     /// The place of an item of the list at this place.
@@ -21,17 +25,32 @@ impl Place {
 
     /// A finite number of zero or more.
     pub(crate) fn not_negative(&self, name: &str, found: f64) -> Result<f64, SpecError> {
-        self.number(name, found, found.is_finite() && found >= 0.0, "a finite number of 0 or more")
+        self.number(
+            name,
+            found,
+            found.is_finite() && found >= 0.0,
+            "a finite number of 0 or more",
+        )
     }
 
     /// A finite number above zero.
     pub(crate) fn positive(&self, name: &str, found: f64) -> Result<f64, SpecError> {
-        self.number(name, found, found.is_finite() && found > 0.0, "a finite number above 0")
+        self.number(
+            name,
+            found,
+            found.is_finite() && found > 0.0,
+            "a finite number above 0",
+        )
     }
 
     /// A probability or a share.
     pub(crate) fn share(&self, name: &str, found: f64) -> Result<f64, SpecError> {
-        self.number(name, found, (0.0..=1.0).contains(&found), "a share from 0 to 1")
+        self.number(
+            name,
+            found,
+            (0.0..=1.0).contains(&found),
+            "a share from 0 to 1",
+        )
     }
 
     /// A length of time in seconds that something may repeat in: a run must not drown in it.
@@ -42,19 +61,34 @@ impl Place {
 
     /// The shape of a log-normal distribution: the standard deviation of the logarithm.
     pub(crate) fn sigma(&self, name: &str, found: f64) -> Result<f64, SpecError> {
-        self.number(name, found, (0.0..=MOST_SIGMA).contains(&found), "a number from 0 to 5")
+        self.number(
+            name,
+            found,
+            (0.0..=MOST_SIGMA).contains(&found),
+            "a number from 0 to 5",
+        )
     }
 
     /// A coefficient of variation: standard deviation by mean.
     pub(crate) fn variation(&self, name: &str, found: f64) -> Result<f64, SpecError> {
-        self.number(name, found, (0.0..=MOST_CV).contains(&found), "a number from 0 to 100")
+        self.number(
+            name,
+            found,
+            (0.0..=MOST_CV).contains(&found),
+            "a number from 0 to 100",
+        )
     }
 
     /// A count from 1 to 10^12.
     #[expect(clippy::cast_precision_loss, reason = "the number is only shown")]
     pub(crate) fn count(&self, name: &str, found: u64) -> Result<u64, SpecError> {
         let fits = (1..=MOST_COUNT).contains(&found);
-        self.number(name, found as f64, fits, "a whole number from 1 to 1000000000000")?;
+        self.number(
+            name,
+            found as f64,
+            fits,
+            "a whole number from 1 to 1000000000000",
+        )?;
         Ok(found)
     }
 
@@ -69,13 +103,21 @@ impl Place {
         if fits {
             Ok(found)
         } else {
-            Err(SpecError::BadNumber { key: self.key(name).0, found, accepted })
+            Err(SpecError::BadNumber {
+                key: self.key(name).0,
+                found,
+                accepted,
+            })
         }
     }
 
     /// The error that the keys at this place do not go together.
     pub(crate) fn bad_keys(&self, found: impl Display, accepted: &'static str) -> SpecError {
-        SpecError::BadKeys { key: self.0.clone(), found: found.to_string(), accepted }
+        SpecError::BadKeys {
+            key: self.0.clone(),
+            found: found.to_string(),
+            accepted,
+        }
     }
 }
 

@@ -2,13 +2,12 @@
 //!
 //! The faults are asked first, in file order. One that turns attempts away at the door (an outage,
 //! a bad key, a storm of 429s) answers before the quota is touched; any other failure comes after
-//! the quota, and is charged to it. What remains takes the time that the latency draws.
+//! the quota, and is charged to it. What remains waits for a slot if there is a bound on them, and
+//! then takes the time that the latency draws.
 
 use std::{fmt, time::Duration};
 
-use router::{
-    DeploymentId, ErrorClass, Epoch, Failure, Instant, Outcome, RequestId, Seed, Usage,
-};
+use router::{DeploymentId, Epoch, ErrorClass, Failure, Instant, Outcome, RequestId, Seed, Usage};
 
 use crate::{
     error::SpecError,
@@ -17,6 +16,7 @@ use crate::{
     luck::Luck,
     place::Place,
     presets,
+    queue::Slots,
     quota::Quota,
     spec::ProviderSpec,
 };
@@ -44,7 +44,8 @@ impl ProviderCall {
     /// Tokens of the whole answer: what the model would say, cut at the caller's limit.
     #[must_use]
     pub fn answer_tokens(&self) -> u32 {
-        self.max_tokens.map_or(self.output_tokens, |most| most.min(self.output_tokens))
+        self.max_tokens
+            .map_or(self.output_tokens, |most| most.min(self.output_tokens))
     }
 }
 
@@ -62,13 +63,22 @@ impl Reply {
     /// A failure after this time.
     #[must_use]
     pub const fn failure(failure: Failure, total_after: Duration) -> Self {
-        Self { outcome: Outcome::Failure(failure), total_after }
+        Self {
+            outcome: Outcome::Failure(failure),
+            total_after,
+        }
     }
 
     /// An answer in one piece after this time.
     #[must_use]
     pub const fn success(usage: Usage, total_after: Duration) -> Self {
-        Self { outcome: Outcome::Success { usage, first_token_after: None }, total_after }
+        Self {
+            outcome: Outcome::Success {
+                usage,
+                first_token_after: None,
+            },
+            total_after,
+        }
     }
 
     /// No answer, ever.
@@ -89,11 +99,12 @@ pub struct FaultSpan {
     pub to: Instant,
 }
 
-/// A provider with its state: quota counts and the place in its faults' schedules.
+/// A provider with its state: quota counts, slots, and the place in its faults' schedules.
 pub struct Provider {
     seed: Seed,
     latency: Latency,
     quota: Option<Quota>,
+    slots: Option<Slots>,
     faults: Vec<Box<dyn Fault>>,
 }
 
@@ -107,12 +118,7 @@ impl Provider {
     /// # Errors
     ///
     /// If a number of the spec makes no sense, keys contradict each other, or its preset is unknown.
-    pub fn new(
-        spec: &ProviderSpec,
-        seed: Seed,
-        key: u64,
-        epoch: Epoch,
-    ) -> Result<Self, SpecError> {
+    pub fn new(spec: &ProviderSpec, seed: Seed, key: u64, epoch: Epoch) -> Result<Self, SpecError> {
         let spec = spec.resolve()?;
         let place = Place::default();
         let latency = match &spec.latency {
@@ -120,17 +126,29 @@ impl Provider {
             None => None,
         };
         let Some(latency) = latency else {
-            return Err(SpecError::NoLatency { known: presets::names() });
+            return Err(SpecError::NoLatency {
+                known: presets::names(),
+            });
         };
         let quota = match &spec.quota {
             Some(quota) => Some(Quota::new(quota, epoch, &place.key("quota"))?),
+            None => None,
+        };
+        let slots = match spec.max_concurrent {
+            Some(count) => Some(Slots::new(count, &place)?),
             None => None,
         };
         let modes = spec.faults.as_deref().unwrap_or_default();
         let faults = Site::each(modes, seed, key, &place.key("faults"))
             .map(|(mode, site)| mode.build(&site))
             .collect::<Result<_, _>>()?;
-        Ok(Self { seed, latency, quota, faults })
+        Ok(Self {
+            seed,
+            latency,
+            quota,
+            slots,
+            faults,
+        })
     }
 
     /// What this attempt gets. Calls come in the order of `at`.
@@ -149,18 +167,30 @@ impl Provider {
         let (reply, delivered) = match verdict {
             Verdict::Fail(denial) => (Reply::failure(denial.failure, denial.after), 0),
             Verdict::Hang => (Reply::hang(), 0),
-            Verdict::CutShort { failure, after_tokens } => {
+            Verdict::CutShort {
+                failure,
+                after_tokens,
+            } => {
                 let pace = self.latency.pace(&luck).slowed(slowdown);
-                (cut_short(pace, call, failure, after_tokens), after_tokens)
+                let waits = self.wait(at, call, pace.until_token(after_tokens));
+                (
+                    cut_short(pace, waits, call, failure, after_tokens),
+                    after_tokens,
+                )
             }
             Verdict::Pass | Verdict::Refuse(_) | Verdict::Slow(_) => {
                 let pace = self.latency.pace(&luck).slowed(slowdown);
-                (whole_answer(pace, call), call.answer_tokens())
+                let waits = self.wait(at, call, pace.until_token(call.answer_tokens()));
+                (whole_answer(pace, waits, call), call.answer_tokens())
             }
         };
         if let Some(quota) = &mut self.quota {
             // An attempt that never ends is settled at once: it delivers nothing.
-            let end = if reply.total_after == Duration::MAX { at } else { at + reply.total_after };
+            let end = if reply.total_after == Duration::MAX {
+                at
+            } else {
+                at + reply.total_after
+            };
             quota.charge(call, delivered, end);
         }
         reply
@@ -168,21 +198,37 @@ impl Provider {
 
     /// Hears that the client of an attempt gave up before its end.
     ///
-    /// It changes nothing here: the model goes on to the end of its answer, and the quota stays
-    /// charged.
-    pub fn abandon(&mut self, _at: Instant, _call: &ProviderCall) {}
+    /// Its slot of `max_concurrent` falls free, unless others were queued behind it. The quota stays
+    /// charged: no provider is known to take back a charge for that.
+    pub fn abandon(&mut self, at: Instant, call: &ProviderCall) {
+        if let Some(slots) = &mut self.slots {
+            slots.abandon(at, call);
+        }
+    }
 
     /// When its faults are on before `until`, fault by fault in file order: the same spans that
     /// calls meet. A fault that is always on has none, and of each fault the first 10,000 are
     /// listed.
     #[must_use]
     pub fn fault_spans(&self, until: Instant) -> Vec<FaultSpan> {
-        let of_fault = |fault: &Box<dyn Fault>| {
+        let mut listed = Vec::new();
+        for fault in &self.faults {
             let kind = fault.kind();
             let spans = fault.spans(until).into_iter();
-            spans.map(move |span| FaultSpan { kind, from: span.from, to: span.to })
-        };
-        self.faults.iter().flat_map(of_fault).collect()
+            listed.extend(spans.map(|span| FaultSpan {
+                kind,
+                from: span.from,
+                to: span.to,
+            }));
+        }
+        listed
+    }
+
+    /// How long the attempt waits for a slot before it is served for `service`.
+    fn wait(&mut self, at: Instant, call: &ProviderCall, service: Duration) -> Duration {
+        self.slots
+            .as_mut()
+            .map_or(Duration::ZERO, |slots| slots.take(at, call, service))
     }
 
     /// The first verdict that decides the attempt, and the product of the slow-downs before it.
@@ -192,7 +238,10 @@ impl Provider {
             match fault.on_call(at, call, luck) {
                 Verdict::Pass => {}
                 Verdict::Slow(factor) => slowdown *= factor,
-                decided => return (decided, slowdown),
+                decided @ (Verdict::CutShort { .. }
+                | Verdict::Fail(_)
+                | Verdict::Hang
+                | Verdict::Refuse(_)) => return (decided, slowdown),
             }
         }
         (Verdict::Pass, slowdown)
@@ -204,27 +253,44 @@ impl fmt::Debug for Provider {
         f.debug_struct("Provider")
             .field("latency", &self.latency)
             .field("quota", &self.quota)
+            .field("slots", &self.slots)
             .field("faults", &self.faults)
             .finish_non_exhaustive()
     }
 }
 
-fn whole_answer(pace: Pace, call: &ProviderCall) -> Reply {
-    let usage =
-        Usage { prompt_tokens: call.prompt_tokens, completion_tokens: call.answer_tokens() };
-    let first_token_after = call.stream.then(|| pace.first_token());
+fn whole_answer(pace: Pace, waits: Duration, call: &ProviderCall) -> Reply {
+    let tokens = call.answer_tokens();
+    let usage = Usage {
+        prompt_tokens: call.prompt_tokens,
+        completion_tokens: tokens,
+    };
+    let first_token_after = call.stream.then(|| waits + pace.first_token());
     Reply {
-        outcome: Outcome::Success { usage, first_token_after },
-        total_after: pace.until_token(call.answer_tokens()),
+        outcome: Outcome::Success {
+            usage,
+            first_token_after,
+        },
+        total_after: waits + pace.until_token(tokens),
     }
 }
 
 /// The answer breaks off after `tokens`. Only a streamed one has delivered anything by then.
-fn cut_short(pace: Pace, call: &ProviderCall, failure: Failure, tokens: u32) -> Reply {
-    let total_after = pace.until_token(tokens);
+fn cut_short(
+    pace: Pace,
+    waits: Duration,
+    call: &ProviderCall,
+    failure: Failure,
+    tokens: u32,
+) -> Reply {
+    let total_after = waits + pace.until_token(tokens);
     let failure = if call.stream && tokens > 0 {
-        let first_token_after = Some(pace.first_token());
-        Failure { tokens_delivered: tokens, first_token_after, ..failure }
+        let first_token_after = Some(waits + pace.first_token());
+        Failure {
+            tokens_delivered: tokens,
+            first_token_after,
+            ..failure
+        }
     } else {
         failure
     };

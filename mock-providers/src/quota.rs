@@ -13,7 +13,14 @@ use std::time::Duration;
 use router::{Epoch, Failure, Instant, RetryAfter, nanos};
 use serde::{Deserialize, Serialize};
 
-use crate::{error::SpecError, latency::span, meter::Meter, place::Place, provider::ProviderCall};
+use crate::{
+    error::SpecError,
+    latency::span,
+    meter::Meter,
+    place::Place,
+    provider::ProviderCall,
+    window::{Bucket, Fixed, Sliding, Window},
+};
 
 /// A provider's own quota. It applies once a limit is given; a preset brings the rest.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -113,21 +120,30 @@ impl QuotaSpec {
         let same_window = window == base.window;
         let requests_per_minute = self.requests_per_minute.or(base.requests_per_minute);
         let tokens_per_minute = self.tokens_per_minute.or(base.tokens_per_minute);
-        let requests = requests_per_minute.is_some() && same_window;
-        let tokens = tokens_per_minute.is_some();
-        let base_charge = base.token_charge.filter(|_| tokens);
-        let token_charge = self.token_charge.or(base_charge);
-        let same_charge = token_charge.is_some() && token_charge == base_charge;
+        let (requests, tokens) = (requests_per_minute.is_some(), tokens_per_minute.is_some());
+        let same_charge = tokens
+            && self
+                .token_charge
+                .is_none_or(|own| Some(own) == base.token_charge);
+        let base = Self {
+            request_slice_s: base.request_slice_s.filter(|_| requests && same_window),
+            burst_requests: base.burst_requests.filter(|_| requests && same_window),
+            burst_tokens: base.burst_tokens.filter(|_| tokens && same_window),
+            token_charge: base.token_charge.filter(|_| tokens),
+            unset_max_tokens: base.unset_max_tokens.filter(|_| same_charge),
+            settles: base.settles.filter(|_| same_charge),
+            ..base.clone()
+        };
         Self {
             requests_per_minute,
             tokens_per_minute,
             window,
-            request_slice_s: self.request_slice_s.or(base.request_slice_s.filter(|_| requests)),
-            burst_requests: self.burst_requests.or(base.burst_requests.filter(|_| requests)),
-            burst_tokens: self.burst_tokens.or(base.burst_tokens.filter(|_| tokens && same_window)),
-            token_charge,
-            unset_max_tokens: self.unset_max_tokens.or(base.unset_max_tokens.filter(|_| same_charge)),
-            settles: self.settles.or(base.settles.filter(|_| same_charge)),
+            request_slice_s: self.request_slice_s.or(base.request_slice_s),
+            burst_requests: self.burst_requests.or(base.burst_requests),
+            burst_tokens: self.burst_tokens.or(base.burst_tokens),
+            token_charge: self.token_charge.or(base.token_charge),
+            unset_max_tokens: self.unset_max_tokens.or(base.unset_max_tokens),
+            settles: self.settles.or(base.settles),
             count_rejected: self.count_rejected.or(base.count_rejected),
             retry_after: self.retry_after.or(base.retry_after),
             rejection_ms: self.rejection_ms.or(base.rejection_ms),
@@ -146,12 +162,36 @@ impl QuotaSpec {
         let requests = self.requests_per_minute.is_some();
         let tokens = self.tokens_per_minute.is_some();
         let rules = [
-            (self.request_slice_s.is_some() && (bucket || !requests), "request_slice_s", NEEDS_SLICE),
-            (self.burst_requests.is_some() && !(bucket && requests), "burst_requests", NEEDS_BURST),
-            (self.burst_tokens.is_some() && !(bucket && tokens), "burst_tokens", NEEDS_BURST),
-            (self.token_charge.is_some() && !tokens, "token_charge", NEEDS_TOKENS),
-            (self.unset_max_tokens.is_some() && !reserves, "unset_max_tokens", NEEDS_RESERVATION),
-            (self.settles.is_some() && !reserves, "settles", NEEDS_RESERVATION),
+            (
+                self.request_slice_s.is_some() && (bucket || !requests),
+                "request_slice_s",
+                NEEDS_SLICE,
+            ),
+            (
+                self.burst_requests.is_some() && !(bucket && requests),
+                "burst_requests",
+                NEEDS_BURST,
+            ),
+            (
+                self.burst_tokens.is_some() && !(bucket && tokens),
+                "burst_tokens",
+                NEEDS_BURST,
+            ),
+            (
+                self.token_charge.is_some() && !tokens,
+                "token_charge",
+                NEEDS_TOKENS,
+            ),
+            (
+                self.unset_max_tokens.is_some() && !reserves,
+                "unset_max_tokens",
+                NEEDS_RESERVATION,
+            ),
+            (
+                self.settles.is_some() && !reserves,
+                "settles",
+                NEEDS_RESERVATION,
+            ),
         ];
         match rules.iter().find(|rule| rule.0) {
             Some((_, key, accepted)) => Err(place.bad_keys(format_args!("`{key}`"), accepted)),
@@ -204,23 +244,29 @@ impl Quota {
         if let Some(meter) = &mut self.tokens {
             meter.advance(at);
         }
-        let fits = |meter: &Option<Meter>, amount| {
-            meter.as_ref().is_none_or(|meter| meter.fits(amount))
-        };
+        let fits =
+            |meter: &Option<Meter>, amount| meter.as_ref().is_none_or(|meter| meter.fits(amount));
         if fits(&self.requests, 1) && fits(&self.tokens, tokens) {
             return None;
         }
-        if self.count_rejected && let Some(meter) = &mut self.requests {
+        if self.count_rejected
+            && let Some(meter) = &mut self.requests
+        {
             meter.take(1);
         }
         let frees = |meter: &Option<Meter>, amount| {
-            meter.as_ref().map_or(Some(at), |meter| meter.frees(at, amount))
+            meter
+                .as_ref()
+                .map_or(Some(at), |meter| meter.frees(at, amount))
         };
         let free = frees(&self.requests, 1)
             .zip(frees(&self.tokens, tokens))
             .map(|(requests, tokens)| requests.max(tokens));
         let hint = free.and_then(|free| hint(self.retry_after, at, free));
-        Some(Failure { retry_after: hint, ..Failure::with_status(429) })
+        Some(Failure {
+            retry_after: hint,
+            ..Failure::with_status(429)
+        })
     }
 
     /// How long turning an attempt away takes.
@@ -253,9 +299,10 @@ impl Quota {
         let answer = match self.charge {
             TokenCharge::Prompt => 0,
             TokenCharge::PromptAndAnswer => call.answer_tokens(),
-            TokenCharge::PromptAndMaxTokens => {
-                call.max_tokens.or(self.unset_max_tokens).unwrap_or(call.output_tokens)
-            }
+            TokenCharge::PromptAndMaxTokens => call
+                .max_tokens
+                .or(self.unset_max_tokens)
+                .unwrap_or(call.output_tokens),
         };
         u64::from(call.prompt_tokens) + u64::from(answer)
     }
@@ -279,29 +326,58 @@ fn requests_meter(
         .expect("a slice is a minute at most");
     let whole = "long enough for one request at requests_per_minute";
     place.number("request_slice_s", slice_s, in_slice > 0, whole)?;
-    Ok(Some(match spec.window.unwrap_or_default() {
-        WindowKind::FixedMinute => Meter::fixed(in_slice, slice_ns, epoch),
-        WindowKind::Sliding => Meter::sliding(in_slice, slice_ns),
-        WindowKind::TokenBucket => Meter::bucket(per_minute, burst),
-    }))
+    let length_ns = slice_ns;
+    Ok(Some(meter(
+        spec,
+        Limit {
+            in_window: in_slice,
+            length_ns,
+            per_minute,
+            burst,
+        },
+        epoch,
+    )))
 }
 
-fn tokens_meter(
-    spec: &QuotaSpec,
-    epoch: Epoch,
-    place: &Place,
-) -> Result<Option<Meter>, SpecError> {
+fn tokens_meter(spec: &QuotaSpec, epoch: Epoch, place: &Place) -> Result<Option<Meter>, SpecError> {
     let Some(per_minute) = spec.tokens_per_minute else {
         return Ok(None);
     };
     place.count("tokens_per_minute", per_minute)?;
     let burst = place.count("burst_tokens", spec.burst_tokens.unwrap_or(per_minute))?;
-    let minute_ns = nanos(Duration::from_secs(60));
-    Ok(Some(match spec.window.unwrap_or_default() {
-        WindowKind::FixedMinute => Meter::fixed(per_minute, minute_ns, epoch),
-        WindowKind::Sliding => Meter::sliding(per_minute, minute_ns),
-        WindowKind::TokenBucket => Meter::bucket(per_minute, burst),
-    }))
+    let length_ns = nanos(Duration::from_secs(60));
+    Ok(Some(meter(
+        spec,
+        Limit {
+            in_window: per_minute,
+            length_ns,
+            per_minute,
+            burst,
+        },
+        epoch,
+    )))
+}
+
+/// One limit in the terms of every kind of window.
+struct Limit {
+    in_window: u64,
+    length_ns: u64,
+    per_minute: u64,
+    burst: u64,
+}
+
+fn meter(spec: &QuotaSpec, limit: Limit, epoch: Epoch) -> Meter {
+    let Limit {
+        in_window,
+        length_ns,
+        per_minute,
+        burst,
+    } = limit;
+    Meter::new(match spec.window.unwrap_or_default() {
+        WindowKind::FixedMinute => Window::Fixed(Fixed::new(in_window, length_ns, epoch)),
+        WindowKind::Sliding => Window::Sliding(Sliding::new(in_window, length_ns)),
+        WindowKind::TokenBucket => Window::Bucket(Bucket::new(per_minute, burst)),
+    })
 }
 
 /// What the 429 says, seen from `at`, if the quota frees at `free`.
@@ -311,13 +387,17 @@ fn hint(form: HintForm, at: Instant, free: Instant) -> Option<RetryAfter> {
         HintForm::Date => {
             // The run began at a full second of the wall clock, so their seconds are the same.
             let second = free.as_nanos().div_ceil(1_000_000_000);
-            Some(RetryAfter::Date(Instant::from_nanos(second.saturating_mul(1_000_000_000))))
+            Some(RetryAfter::Date(Instant::from_nanos(
+                second.saturating_mul(1_000_000_000),
+            )))
         }
         HintForm::Millis => Some(RetryAfter::Millis(wait_ns.div_ceil(1_000_000))),
         HintForm::None => None,
         HintForm::Seconds => {
             let seconds = i64::try_from(wait_ns.div_ceil(1_000_000_000));
-            Some(RetryAfter::Seconds(seconds.expect("2^64 ns are fewer than 2^63 s")))
+            Some(RetryAfter::Seconds(
+                seconds.expect("2^64 ns are fewer than 2^63 s"),
+            ))
         }
     }
 }

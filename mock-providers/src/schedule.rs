@@ -7,7 +7,7 @@
 use router::{Instant, KeyedRng, Purpose, Seed, nanos_from_secs};
 use serde::{Deserialize, Serialize};
 
-use crate::{dist::Sampler, error::SpecError, place::Place};
+use crate::{error::SpecError, place::Place, sampler::Sampler};
 
 /// On and off by the clock.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
@@ -73,11 +73,17 @@ impl Timing {
     pub(crate) fn bounds(self, place: &Place) -> Result<Span, SpecError> {
         let from_s = place.not_negative("from_s", self.from_s.unwrap_or(0.0))?;
         let Some(to_s) = self.to_s else {
-            return Ok(Span { from: Instant::from_secs_f64(from_s), to: Instant::NEVER });
+            return Ok(Span {
+                from: Instant::from_secs_f64(from_s),
+                to: Instant::NEVER,
+            });
         };
         let fits = to_s.is_finite() && to_s > from_s;
         place.number("to_s", to_s, fits, "a finite number above from_s")?;
-        Ok(Span { from: Instant::from_secs_f64(from_s), to: Instant::from_secs_f64(to_s) })
+        Ok(Span {
+            from: Instant::from_secs_f64(from_s),
+            to: Instant::from_secs_f64(to_s),
+        })
     }
 }
 
@@ -87,7 +93,11 @@ impl Every {
         place.positive("on_s", self.on_s)?;
         place.number("on_s", self.on_s, self.on_s <= period, "period_s at most")?;
         let first_ns = nanos_from_secs(place.not_negative("first_s", self.first_s)?);
-        Ok(Rhythm::every(nanos_from_secs(period), nanos_from_secs(self.on_s), first_ns))
+        Ok(Rhythm::every(
+            nanos_from_secs(period),
+            nanos_from_secs(self.on_s),
+            first_ns,
+        ))
     }
 }
 
@@ -98,7 +108,11 @@ impl Random {
         let duration_s = place.period("duration_mean_s", self.duration_mean_s)?;
         let duration_cv = place.variation("duration_cv", self.duration_cv)?;
         let gap_s = Sampler::log_normal(gap_s, gap_cv);
-        Ok(Rhythm::Random { gap_s, on_s: Sampler::log_normal(duration_s, duration_cv), keys })
+        Ok(Rhythm::Random {
+            gap_s,
+            on_s: Sampler::log_normal(duration_s, duration_cv),
+            keys,
+        })
     }
 }
 
@@ -115,15 +129,27 @@ pub(crate) struct Keys {
 #[derive(Clone, Debug)]
 pub(crate) enum Rhythm {
     Steady,
-    Every { period_ns: u64, on_ns: u64, first_ns: u64 },
-    Random { gap_s: Sampler, on_s: Sampler, keys: Keys },
+    Every {
+        period_ns: u64,
+        on_ns: u64,
+        first_ns: u64,
+    },
+    Random {
+        gap_s: Sampler,
+        on_s: Sampler,
+        keys: Keys,
+    },
 }
 
 impl Rhythm {
     /// A span of `on_ns` each `period_ns`; both at least 1 ns, whatever was rounded away.
     pub(crate) fn every(period_ns: u64, on_ns: u64, first_ns: u64) -> Self {
         let period_ns = period_ns.max(1);
-        Self::Every { period_ns, on_ns: on_ns.clamp(1, period_ns), first_ns }
+        Self::Every {
+            period_ns,
+            on_ns: on_ns.clamp(1, period_ns),
+            first_ns,
+        }
     }
 }
 
@@ -138,9 +164,17 @@ pub(crate) struct Schedule {
 
 impl Schedule {
     pub(crate) fn new(bounds: Span, rhythm: Rhythm) -> Self {
-        let before = Span { from: bounds.from, to: bounds.from };
+        let before = Span {
+            from: bounds.from,
+            to: bounds.from,
+        };
         let span = rhythm.next(0, before, bounds.from);
-        Self { bounds, rhythm, number: 0, span }
+        Self {
+            bounds,
+            rhythm,
+            number: 0,
+            span,
+        }
     }
 
     /// Whether it is on at `at`, which never runs back.
@@ -159,7 +193,10 @@ impl Schedule {
     /// Its spans before `until`, cut there, [`MOST_SPANS`] at most. None for one that is always on.
     pub(crate) fn spans(&self, until: Instant) -> Vec<Span> {
         let end = self.bounds.to.min(until);
-        let always = Span { from: Instant::ZERO, to: Instant::NEVER };
+        let always = Span {
+            from: Instant::ZERO,
+            to: Instant::NEVER,
+        };
         if matches!(self.rhythm, Rhythm::Steady) && self.bounds == always {
             return Vec::new();
         }
@@ -167,7 +204,10 @@ impl Schedule {
         let mut spans = Vec::new();
         while row.span.from < end && spans.len() < MOST_SPANS {
             if row.span.from < row.span.to {
-                spans.push(Span { from: row.span.from, to: row.span.to.min(end) });
+                spans.push(Span {
+                    from: row.span.from,
+                    to: row.span.to.min(end),
+                });
             }
             if row.span.to == Instant::NEVER {
                 break;
@@ -188,16 +228,29 @@ impl Rhythm {
     fn next(&self, number: u64, before: Span, origin: Instant) -> Span {
         let plus = |at: Instant, ns: u64| Instant::from_nanos(at.as_nanos().saturating_add(ns));
         match self {
-            Self::Steady => Span { from: origin, to: Instant::NEVER },
-            Self::Every { period_ns, on_ns, first_ns } => {
+            Self::Steady => Span {
+                from: origin,
+                to: Instant::NEVER,
+            },
+            Self::Every {
+                period_ns,
+                on_ns,
+                first_ns,
+            } => {
                 let offset = first_ns.saturating_add(period_ns.saturating_mul(number));
                 let from = plus(origin, offset);
-                Span { from, to: plus(from, *on_ns) }
+                Span {
+                    from,
+                    to: plus(from, *on_ns),
+                }
             }
             Self::Random { gap_s, on_s, keys } => {
                 let mut draws = KeyedRng::new(keys.seed, keys.purpose, number, keys.number);
                 let from = plus(before.to, nanos_from_secs(gap_s.draw(&mut draws)));
-                Span { from, to: plus(from, nanos_from_secs(on_s.draw(&mut draws))) }
+                Span {
+                    from,
+                    to: plus(from, nanos_from_secs(on_s.draw(&mut draws))),
+                }
             }
         }
     }

@@ -34,7 +34,11 @@ impl Script {
     /// Answers every call alike.
     #[must_use]
     pub const fn always(reply: Reply) -> Self {
-        Self { otherwise: reply, by_call: BTreeMap::new(), heard: Vec::new() }
+        Self {
+            otherwise: reply,
+            by_call: BTreeMap::new(),
+            heard: Vec::new(),
+        }
     }
 
     /// Answers call `number` (from 0, in the order of calls) with `reply`.
@@ -50,7 +54,9 @@ impl Script {
         replies
             .into_iter()
             .zip(0..)
-            .fold(self, |script, (reply, number)| script.on_call(number, reply))
+            .fold(self, |script, (reply, number)| {
+                script.on_call(number, reply)
+            })
     }
 
     /// What the next call gets; the call is remembered.

@@ -36,6 +36,10 @@ pub struct ProviderSpec {
     /// The provider's own quota. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quota: Option<QuotaSpec>,
+    /// Attempts that it answers at once, from 1 to 4,096; the others wait, first come, first served.
+    /// Default: no bound, as with a large provider.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_concurrent: Option<u32>,
     /// How it fails, in the order in which the faults are asked: the first that decides the attempt
     /// wins, slow-downs before it multiply. Default: not at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -47,7 +51,10 @@ impl ProviderSpec {
     #[must_use]
     pub fn preset(name: &str) -> Option<Self> {
         let preset = presets::find(name)?;
-        Some(Self { preset: Some(preset.name.to_owned()), ..Self::default() })
+        Some(Self {
+            preset: Some(preset.name.to_owned()),
+            ..Self::default()
+        })
     }
 
     /// The same provider with its preset written out. A preset's quota is a way of counting without
@@ -55,7 +62,7 @@ impl ProviderSpec {
     ///
     /// # Errors
     ///
-    /// If the preset is unknown, or a quota is given that limits nothing.
+    /// If the preset is unknown.
     pub fn resolve(&self) -> Result<Self, SpecError> {
         let Some(name) = &self.preset else {
             return Ok(self.clone());
@@ -76,6 +83,7 @@ impl ProviderSpec {
             preset: None,
             latency,
             quota,
+            max_concurrent: self.max_concurrent.or(base.max_concurrent),
             faults: self.faults.clone().or(base.faults),
         })
     }

@@ -127,21 +127,19 @@ fn best_against_reference(
     };
     let values = [best, reference].map(|arm| show_mean(comparison, arm, metric));
     let change = change_with_interval(metric, &found.paired, values_size(comparison, best, metric));
-    let opening = match found.verdict {
-        Verdict::Better => format!("{name} wins"),
-        Verdict::Worse | Verdict::Uncorrected | Verdict::Unclear => {
-            format!("No clear winner over the reference: {name} is ahead")
-        }
-    };
-    vec![
-        format!(
-            "{opening}: {} {} against {} of the reference ({against}), {change}.",
-            lower_first(metric.title()),
-            values[0],
-            values[1],
+    let name_of_metric = lower_first(metric.title());
+    let sentence = match found.verdict {
+        Verdict::Better => format!(
+            "{name} wins: {name_of_metric} {} against {} of the reference ({against}), {change}.",
+            values[0], values[1],
         ),
-        certainty(found, versus.len()),
-    ]
+        Verdict::Worse | Verdict::Uncorrected | Verdict::Unclear => format!(
+            "No clear winner over the reference ({against}): {name} has the best {name_of_metric}, \
+             {} against {}, {change}.",
+            values[0], values[1],
+        ),
+    };
+    vec![sentence, certainty(found, versus.len())]
 }
 
 fn certainty(found: &Versus, comparisons: usize) -> String {
@@ -202,11 +200,7 @@ fn trade_offs(comparison: &Comparison<'_>, best: usize, decided: &dyn Metric) ->
             continue;
         }
         let size = values_size(comparison, best, metric);
-        let text = format!(
-            "{} {}",
-            lower_first(metric.title()),
-            change_with_interval(metric, &found.paired, size)
-        );
+        let text = short_change(metric, &found.paired, size);
         match found.verdict {
             Verdict::Worse => costs.push(text),
             Verdict::Better => gains.push(text),
@@ -273,13 +267,13 @@ fn axis_sentence(effect: &Effect<'_>, metric: &dyn Metric) -> String {
         Some(_) => " The interval contains zero, so its effect is not clear.",
     };
     format!(
-        "{}: {} goes from {} at {} to {} at {} on average over the other settings ({}).{verdict}",
+        "{}: {} is best and {} worst, {} {} against {} averaged over the other settings, {}.{verdict}",
         short_axis(&effect.axis.name),
-        lower_first(metric.title()),
-        metric.unit().show(worst.1),
-        worst.0,
-        metric.unit().show(best.1),
         best.0,
+        worst.0,
+        lower_first(metric.title()),
+        metric.unit().show(best.1),
+        metric.unit().show(worst.1),
         change_with_interval(metric, &effect.paired, best.1)
     )
 }
@@ -354,6 +348,22 @@ fn change_with_interval(metric: &dyn Metric, paired: &PairedDifference, size: f6
             unit.show_change_interval(low, high, size),
             paired.difference.n
         ),
+    }
+}
+
+/// `first token p99 +0.13 s (+0.05 to +0.22)`, for enumerations.
+fn short_change(metric: &dyn Metric, paired: &PairedDifference, size: f64) -> String {
+    let unit = metric.unit();
+    let name = lower_first(metric.title());
+    let change = unit.show_change(paired.difference.mean, size);
+    match paired.difference.interval() {
+        None => format!("{name} {change}"),
+        Some((low, high)) => {
+            format!(
+                "{name} {change} ({})",
+                unit.show_change_interval(low, high, size)
+            )
+        }
     }
 }
 

@@ -104,7 +104,9 @@ impl Spans {
         if count == 0 {
             return Distribution::default();
         }
-        let quantile = |q| (q, seconds(self.micros.value_at_quantile(q)));
+        // The upper edge for the shortest span too, where the histogram would give the lower one.
+        let upper = |us| self.micros.highest_equivalent(us);
+        let quantile = |q| (q, seconds(upper(self.micros.value_at_quantile(q))));
         Distribution {
             count,
             mean_s: seconds(self.sum_us) / as_f64(count),

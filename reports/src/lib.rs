@@ -9,20 +9,35 @@
 
 mod advice;
 mod comparison;
+mod console;
 mod distribution;
 mod effects;
 mod error;
+#[cfg(feature = "render")]
+mod html;
 mod labels;
+mod markdown;
 pub mod metrics;
+mod overview;
+#[cfg(feature = "render")]
+mod page;
+#[cfg(feature = "render")]
+pub mod plots;
 mod record;
 mod recorder;
+#[cfg(feature = "render")]
+mod report;
 mod span_union;
 pub mod stats;
+#[cfg(feature = "render")]
+mod table;
 mod time_buckets;
 
 pub use advice::{Findings, findings, headline};
+pub use console::console;
 pub use distribution::{Bin, Distribution};
 pub use error::ReportError;
+pub use markdown::markdown;
 pub use metrics::{Better, Metric, Unit, metric, metrics};
 pub use record::{
     AnswerError, ArmRecord, AttemptError, AxisRecord, CooldownSpan, DeploymentRecord,
@@ -30,3 +45,9 @@ pub use record::{
     TimeBucket, Timeline,
 };
 pub use recorder::{DeploymentLabel, Recorder, RecorderSetup};
+#[cfg(feature = "render")]
+pub use {
+    page::page,
+    report::write_report,
+    table::{arms_frame, runs_frame},
+};

@@ -64,7 +64,10 @@ impl Router {
         obs: &mut impl Observer,
     ) -> Result<Step, RouteError> {
         let deployment = self.pick(now, ticket, obs)?;
-        let Some(limit) = self.fixed[deployment.index()].slots else {
+        let overrides = self.requests.peek(ticket).request.overrides.as_ref();
+        let blocking = overrides.is_some_and(|o| o.blocking);
+        let slots = self.fixed[deployment.index()].slots;
+        let Some(limit) = slots.filter(|_| !blocking) else {
             return Ok(self.send(now, ticket, deployment, false, obs));
         };
         let slots = &mut self.states[deployment.index()];

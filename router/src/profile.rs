@@ -52,6 +52,9 @@ pub struct Profile {
     /// Whether a stream that fails before its first token is an ordinary failed attempt, and one
     /// that fails after it surfaces at once (6.8).
     pub mid_stream_surfaces: bool,
+    /// Whether an invalid request with the code `content_policy_violation` is one, whatever its
+    /// message says (observed).
+    pub content_policy_by_code: bool,
     /// Whether a 403 is retried on another deployment where there is one (observed).
     pub forbidden_moves_on: bool,
 }
@@ -146,6 +149,7 @@ impl Profile {
             order_pin_leaks: false,
             no_deployments_status: Some(429),
             mid_stream_surfaces: true,
+            content_policy_by_code: false,
             forbidden_moves_on: true,
         }
     }
@@ -176,6 +180,7 @@ impl Profile {
             order_pin_leaks: true,
             no_deployments_status: None,
             mid_stream_surfaces: false,
+            content_policy_by_code: true,
             forbidden_moves_on: false,
         }
     }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    config::RouterConfig,
+    config::{RouterConfig, RouterSettings},
     fallback::{FallbackTable, Routes},
     request::{DeploymentId, ModelId},
 };
@@ -59,6 +59,8 @@ struct Entry {
     model: String,
     order: Option<i64>,
     blocked: bool,
+    /// Taken out while the router was at work.
+    removed: bool,
 }
 
 impl Registry {
@@ -69,6 +71,7 @@ impl Registry {
             model: d.model.clone(),
             order: d.order,
             blocked: d.blocked,
+            removed: false,
         };
         let settings = &config.settings;
         let mut registry = Self {
@@ -106,6 +109,30 @@ impl Registry {
         id
     }
 
+    /// Takes a deployment out; [`Registry::relearn`] must follow.
+    pub(crate) fn remove_deployment(&mut self, deployment: DeploymentId) {
+        self.directory.deployments[deployment.index()].removed = true;
+    }
+
+    /// Looks every name up again, under these settings. Ids stay.
+    pub(crate) fn relearn(&mut self, settings: &RouterSettings) {
+        self.directory.aliases.clone_from(&settings.model_group_alias);
+        self.directory.first_default_fallback = settings.default_fallbacks.first().cloned();
+        self.fallbacks = FallbackTable::new(settings);
+        for at in 0..self.names.len() {
+            let name = self.names[at].clone();
+            self.targets[at] = self.directory.target(&name);
+            let lists = self.fallbacks.lists_for(&name);
+            self.routes[at] = lists.map(|list| list.iter().map(|n| self.model(n)).collect());
+        }
+    }
+
+    /// How many deployments a group has.
+    pub(crate) fn group_size(&self, group: &str) -> usize {
+        let belongs = |d: &&Entry| !d.removed && d.group == group;
+        self.directory.deployments.iter().filter(belongs).count()
+    }
+
     /// How many names there are.
     pub(crate) fn len(&self) -> usize {
         self.names.len()
@@ -126,7 +153,7 @@ impl Registry {
 
 impl Directory {
     fn target(&self, name: &str) -> Target {
-        if let Some(at) = self.deployments.iter().position(|d| d.id == name) {
+        if let Some(at) = self.deployments.iter().position(|d| d.id == name && !d.removed) {
             return self.make(TargetKind::Deployment, |i, _| i == at);
         }
         let group = self.aliases.get(name).map_or(name, String::as_str);
@@ -152,7 +179,7 @@ impl Directory {
             .deployments
             .iter()
             .enumerate()
-            .filter(|(i, d)| belongs(*i, d))
+            .filter(|(i, d)| !d.removed && belongs(*i, d))
             .collect();
         let mut tiers: Vec<i64> = members.iter().filter_map(|(_, d)| d.order).collect();
         tiers.sort_unstable();

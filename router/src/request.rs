@@ -64,6 +64,10 @@ pub struct Request {
 pub struct Overrides {
     /// Retries in each model group.
     pub num_retries: Option<u32>,
+    /// Retries of the provider's client library inside each attempt, which only 1.92 passes on.
+    pub max_retries: Option<u32>,
+    /// Called through LiteLLM's blocking API, which knows no slots.
+    pub blocking: bool,
     /// Bound on a whole attempt.
     pub timeout: Option<Duration>,
     /// Bound on silence in a streamed attempt.

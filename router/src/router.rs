@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use crate::{
-    config::{DeploymentConfig, RetryPolicy, RouterConfig},
+    config::{DeploymentConfig, RetryPolicy, RouterConfig, RouterSettings},
     cooldown::COUNT_TTL,
     deployment::DeploymentState,
     error::ConfigError,
@@ -56,6 +56,23 @@ pub(crate) struct Fixed {
     silence: Option<Duration>,
 }
 
+impl Fixed {
+    pub(crate) fn new(
+        deployment: &DeploymentConfig,
+        settings: &RouterSettings,
+        registry: &Registry,
+    ) -> Self {
+        Self {
+            slots: limits::slots(deployment, settings),
+            lone: registry.group_size(&deployment.model_name) == 1,
+            whole: given(deployment.timeout)
+                .or_else(|| given(settings.timeout))
+                .unwrap_or(DEFAULT_TIMEOUT),
+            silence: given(deployment.stream_timeout).or_else(|| given(settings.stream_timeout)),
+        }
+    }
+}
+
 impl Router {
     /// Builds a router.
     ///
@@ -64,23 +81,9 @@ impl Router {
     pub fn new(config: &RouterConfig, seed: Seed) -> Result<Self, ConfigError> {
         check(config)?;
         let settings = &config.settings;
-        let fixed = |d: &DeploymentConfig| {
-            let group = config
-                .deployments
-                .iter()
-                .filter(|o| o.model_name == d.model_name);
-            Fixed {
-                slots: limits::slots(d, settings),
-                lone: group.count() == 1,
-                whole: given(d.timeout)
-                    .or_else(|| given(settings.timeout))
-                    .unwrap_or(DEFAULT_TIMEOUT),
-                silence: given(d.stream_timeout).or_else(|| given(settings.stream_timeout)),
-            }
-        };
+        let registry = Registry::new(config);
         let mut router = Self {
             seed,
-            registry: Registry::new(config),
             lists_given: ListsGiven::new(settings),
             retry_policies: Vec::new(),
             strategy: settings
@@ -91,7 +94,12 @@ impl Router {
                 .iter()
                 .map(|_| DeploymentState::default())
                 .collect(),
-            fixed: config.deployments.iter().map(fixed).collect(),
+            fixed: config
+                .deployments
+                .iter()
+                .map(|d| Fixed::new(d, settings, &registry))
+                .collect(),
+            registry,
             requests: InFlight::default(),
             all_warm_at: Instant::ZERO,
             candidates: Vec::with_capacity(config.deployments.len()),
@@ -386,7 +394,7 @@ impl Router {
     }
 
     /// Works out the retry policy of each name that has none yet.
-    fn learn_policies(&mut self) {
+    pub(crate) fn learn_policies(&mut self) {
         let settings = &self.config.settings;
         for id in self.retry_policies.len()..self.registry.len() {
             let name = self

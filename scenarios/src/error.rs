@@ -11,7 +11,8 @@ use serde::de::{self, Expected, Unexpected};
 ///
 /// Printed on one line, parts that are not known left out:
 /// `file.yaml:12:5: router_settings.cooldown_tim: unknown key; did you mean `cooldown_time`?`
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{0}")]
 pub struct ScenarioError(Box<Details>);
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -24,13 +25,20 @@ struct Details {
     text: Option<Arc<str>>,
 }
 
-impl std::error::Error for ScenarioError {}
+impl Details {
+    fn place(&self) -> Option<(u32, u32)> {
+        self.place.filter(|(line, _)| *line > 0)
+    }
+}
 
 impl ScenarioError {
     /// An error that says `message`: lower case, no full stop.
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
-        Self(Box::new(Details { message: message.into(), ..Details::default() }))
+        Self(Box::new(Details {
+            message: message.into(),
+            ..Details::default()
+        }))
     }
 
     /// What was found is not what is accepted.
@@ -58,6 +66,13 @@ impl ScenarioError {
     #[must_use]
     pub fn at(mut self, line: u32, column: u32) -> Self {
         self.0.place.get_or_insert((line, column));
+        self
+    }
+
+    /// The same error at another place, of a text that stands inside a larger one.
+    pub(crate) fn moved_to(mut self, line: u32, column: u32) -> Self {
+        self.0.place = Some((line, column));
+        self.0.text = None;
         self
     }
 
@@ -96,17 +111,13 @@ impl ScenarioError {
     /// The line, from 1. `None` where the input has no lines, as on the command line.
     #[must_use]
     pub fn line(&self) -> Option<u32> {
-        self.place().map(|(line, _)| line)
+        self.0.place().map(|(line, _)| line)
     }
 
     /// The column in characters, from 1.
     #[must_use]
     pub fn column(&self) -> Option<u32> {
-        self.place().map(|(_, column)| column)
-    }
-
-    fn place(&self) -> Option<(u32, u32)> {
-        self.0.place.filter(|(line, _)| *line > 0)
+        self.0.place().map(|(_, column)| column)
     }
 
     /// The path of the key, empty where the whole input is meant.
@@ -140,20 +151,34 @@ impl ScenarioError {
         let line_index = usize::try_from(self.line()?).ok()? - 1;
         let skipped = usize::try_from(self.column()?.saturating_sub(1)).ok()?;
         let line = text.split_inclusive('\n').nth(line_index)?;
-        let before: usize = text.split_inclusive('\n').take(line_index).map(str::len).sum();
+        let before: usize = text
+            .split_inclusive('\n')
+            .take(line_index)
+            .map(str::len)
+            .sum();
         let into_line: usize = line.chars().take(skipped).map(char::len_utf8).sum();
         let rest = line.get(into_line..)?.trim_end();
         let quoted = rest.starts_with(['"', '\'']);
         let ends_word = |c: char| c.is_whitespace() || matches!(c, ',' | ']' | '}');
-        let length = if quoted { rest.len() } else { rest.find(ends_word).unwrap_or(rest.len()) };
+        let length = if quoted {
+            rest.len()
+        } else {
+            rest.find(ends_word).unwrap_or(rest.len())
+        };
         let start = before + into_line;
         Some(start..start + length)
     }
 }
 
-impl fmt::Display for ScenarioError {
+impl fmt::Display for Details {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Details { file, key, message, help, .. } = &*self.0;
+        let Self {
+            file,
+            key,
+            message,
+            help,
+            ..
+        } = self;
         match (file, self.place()) {
             (Some(file), Some((line, column))) => write!(f, "{file}:{line}:{column}: ")?,
             (Some(file), None) => write!(f, "{file}: ")?,
@@ -201,22 +226,28 @@ impl de::Error for ScenarioError {
 }
 
 /// The name among `known` that `name` was probably meant to be.
-#[must_use]
-pub fn did_you_mean<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+pub(crate) fn did_you_mean<'k>(
+    name: &str,
+    known: impl IntoIterator<Item = &'k str>,
+) -> Option<&'k str> {
     let name = name.to_lowercase();
     // One slip in four letters, at most two: `rpn` is `rpm`, `mode` is not `mood_tag`.
     let most = (name.chars().count() / 4).clamp(1, 2);
     known
         .into_iter()
-        .map(|known| (strsim::damerau_levenshtein(&name, &known.to_lowercase()), known))
+        .map(|known| {
+            (
+                strsim::damerau_levenshtein(&name, &known.to_lowercase()),
+                known,
+            )
+        })
         .filter(|&(slips, known)| slips <= most && slips < known.len())
         .min_by_key(|&(slips, _)| slips)
         .map(|(_, known)| known)
 }
 
 /// A help sentence for a name that is not among `known`.
-#[must_use]
-pub fn suggestion(name: &str, known: &[&str]) -> String {
+pub(crate) fn suggestion(name: &str, known: &[&str]) -> String {
     match did_you_mean(name, known.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
         None if known.is_empty() => "no name is accepted here".to_owned(),
@@ -225,8 +256,7 @@ pub fn suggestion(name: &str, known: &[&str]) -> String {
 }
 
 /// `a`, `a or b`, `a, b or c`.
-#[must_use]
-pub fn one_of(names: &[&str]) -> String {
+pub(crate) fn one_of(names: &[&str]) -> String {
     match names {
         [] => String::new(),
         [name] => (*name).to_owned(),
@@ -234,7 +264,10 @@ pub fn one_of(names: &[&str]) -> String {
     }
 }
 
-#[expect(clippy::wildcard_enum_match_arm, reason = "the rest cannot stand in a document")]
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the rest cannot stand in a document"
+)]
 fn found_in_words(found: Unexpected<'_>) -> String {
     match found {
         Unexpected::Bool(value) => value.to_string(),
@@ -284,14 +317,24 @@ mod tests {
 
     #[test]
     fn the_first_place_and_the_first_file_stay() {
-        let error = ScenarioError::new("m").at(3, 4).at(1, 1).in_file("a").in_file("b");
+        let error = ScenarioError::new("m")
+            .at(3, 4)
+            .at(1, 1)
+            .in_file("a")
+            .in_file("b");
 
-        assert_eq!((error.line(), error.column(), error.file()), (Some(3), Some(4), Some("a")));
+        assert_eq!(
+            (error.line(), error.column(), error.file()),
+            (Some(3), Some(4), Some("a"))
+        );
     }
 
     #[test]
     fn what_stands_in_no_file_has_no_place_even_if_its_surroundings_have() {
-        let error = ScenarioError::new("found nothing").key("seed").at(0, 0).at(7, 1);
+        let error = ScenarioError::new("found nothing")
+            .key("seed")
+            .at(0, 0)
+            .at(7, 1);
 
         assert_eq!(error.to_string(), "seed: found nothing");
         assert_eq!(error.span(), None);

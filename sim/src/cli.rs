@@ -70,7 +70,12 @@ pub(crate) struct CompareArgs {
     pub(crate) scenario: ScenarioArgs,
     /// The settings of one arm, with commas between; give two or more. The first is the reference
     /// that the others are compared with. `as-is` stands for the scenario's own settings.
-    #[arg(long = "arm", value_name = "PATH=VALUE,…", num_args = 1, conflicts_with = "against")]
+    #[arg(
+        long = "arm",
+        value_name = "PATH=VALUE,…",
+        num_args = 1,
+        conflicts_with = "against"
+    )]
     pub(crate) arms: Vec<String>,
     /// A second LiteLLM config, compared with that of `--config`.
     #[arg(long, value_name = "FILE", requires = "config")]
@@ -176,10 +181,16 @@ fn assignment(text: &str) -> Result<(String, String), String> {
 }
 
 fn profile(text: &str) -> Result<ProfileName, String> {
-    ProfileName::ALL.into_iter().find(|profile| profile.as_str() == text).ok_or_else(|| {
-        let known: Vec<&str> = ProfileName::ALL.iter().map(|profile| profile.as_str()).collect();
-        format!("known are {}", known.join(" and "))
-    })
+    ProfileName::ALL
+        .into_iter()
+        .find(|profile| profile.as_str() == text)
+        .ok_or_else(|| {
+            let known: Vec<&str> = ProfileName::ALL
+                .iter()
+                .map(|profile| profile.as_str())
+                .collect();
+            format!("known are {}", known.join(" and "))
+        })
 }
 
 const EXIT_CODES: &str = "\

@@ -56,7 +56,9 @@ impl Complaint {
         } else {
             GraphicalTheme::unicode_nocolor()
         };
-        let handler = GraphicalReportHandler::new_themed(theme).with_width(100).with_links(false);
+        let handler = GraphicalReportHandler::new_themed(theme)
+            .with_width(100)
+            .with_links(false);
         let report = self.report();
         let mut text = String::new();
         match handler.render_report(&mut text, report.as_ref()) {

@@ -43,8 +43,10 @@ fn timeout_at(at: Duration, reply: &Reply) -> Failure {
         failure.first_token_after = Some(first);
         failure.tokens_delivered = match &reply.outcome {
             // The provider fell silent after these, and would have stayed so.
-            Outcome::Failure(own) if reply.total_after == Duration::MAX => own.tokens_delivered.max(1),
-            _ => 1 + whole(f64::from(gaps) * (at - first).div_duration_f64(streaming)),
+            Outcome::Failure(own) if reply.total_after == Duration::MAX => {
+                own.tokens_delivered.max(1)
+            }
+            Outcome::Success { .. } | Outcome::Failure(_) => 1 + whole(f64::from(gaps) * (at - first).div_duration_f64(streaming)),
         };
     }
     failure
@@ -53,9 +55,13 @@ fn timeout_at(at: Duration, reply: &Reply) -> Failure {
 /// How many gaps there are from the first token to the reply's end, and when the first token comes.
 const fn stream(reply: &Reply) -> (u32, Option<Duration>) {
     match &reply.outcome {
-        Outcome::Success { usage, first_token_after } => {
-            (usage.completion_tokens.saturating_sub(1), *first_token_after)
-        }
+        Outcome::Success {
+            usage,
+            first_token_after,
+        } => (
+            usage.completion_tokens.saturating_sub(1),
+            *first_token_after,
+        ),
         // The last token that was delivered is followed by one more gap, and then the break.
         Outcome::Failure(failure) => (failure.tokens_delivered, failure.first_token_after),
     }
@@ -81,9 +87,15 @@ mod tests {
     }
 
     fn answer(first: Option<Duration>, tokens: u32, total: Duration) -> Reply {
-        let usage = Usage { prompt_tokens: 10, completion_tokens: tokens };
+        let usage = Usage {
+            prompt_tokens: 10,
+            completion_tokens: tokens,
+        };
         Reply {
-            outcome: Outcome::Success { usage, first_token_after: first },
+            outcome: Outcome::Success {
+                usage,
+                first_token_after: first,
+            },
             total_after: total,
         }
     }
@@ -121,7 +133,10 @@ mod tests {
     fn silence_is_bounded_up_to_the_first_token_and_not_over_the_whole_stream() {
         let deadline = Deadline::Silence(secs(3));
 
-        assert_eq!(give_up(deadline, &answer(Some(secs(2)), 101, secs(102))), None);
+        assert_eq!(
+            give_up(deadline, &answer(Some(secs(2)), 101, secs(102))),
+            None
+        );
         let (at, failure) = give_up(deadline, &answer(Some(secs(4)), 101, secs(104))).unwrap();
         assert_eq!((at, failure.tokens_delivered), (secs(3), 0));
     }
@@ -142,8 +157,14 @@ mod tests {
             total_after: Duration::MAX,
         };
 
-        assert_eq!(give_up(Deadline::Whole(secs(7)), &reply).unwrap().0, secs(7));
-        assert_eq!(give_up(Deadline::Silence(secs(5)), &reply).unwrap().0, secs(5));
+        assert_eq!(
+            give_up(Deadline::Whole(secs(7)), &reply).unwrap().0,
+            secs(7)
+        );
+        assert_eq!(
+            give_up(Deadline::Silence(secs(5)), &reply).unwrap().0,
+            secs(5)
+        );
     }
 
     #[test]
@@ -151,7 +172,10 @@ mod tests {
         let mut cut = Failure::of(ErrorClass::InternalServer);
         cut.first_token_after = Some(secs(1));
         cut.tokens_delivered = 40;
-        let reply = Reply { outcome: Outcome::Failure(cut), total_after: Duration::MAX };
+        let reply = Reply {
+            outcome: Outcome::Failure(cut),
+            total_after: Duration::MAX,
+        };
 
         let (at, failure) = give_up(Deadline::Silence(secs(30)), &reply).unwrap();
 

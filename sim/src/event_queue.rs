@@ -43,7 +43,10 @@ impl EventQueue {
             now: 0,
             levels: 0,
             occupied: [0; LEVELS],
-            slots: [[Slot { first: NONE, last: NONE }; SLOTS]; LEVELS],
+            slots: [[Slot {
+                first: NONE,
+                last: NONE,
+            }; SLOTS]; LEVELS],
             nodes: Vec::new(),
             unused: NONE,
             len: 0,
@@ -71,8 +74,16 @@ impl EventQueue {
     #[inline]
     pub fn push(&mut self, at: Instant, payload: u32) {
         let at = at.as_nanos();
-        assert!(at >= self.now, "an event of the past: {at} ns, and it is {} ns", self.now);
-        let node = Node { at, payload, next: NONE };
+        assert!(
+            at >= self.now,
+            "an event of the past: {at} ns, and it is {} ns",
+            self.now
+        );
+        let node = Node {
+            at,
+            payload,
+            next: NONE,
+        };
         let id = self.unused;
         if id == NONE {
             let id = u32::try_from(self.nodes.len()).expect("below 2^32 events wait at once");
@@ -140,7 +151,10 @@ impl EventQueue {
 
     /// Appends a node to the slot of its time.
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "a slot's number is below 64")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a slot's number is below 64"
+    )]
     fn link(&mut self, id: u32, at: u64) {
         let highest_bit = 63 - ((at ^ self.now) | 1).leading_zeros();
         let level = highest_bit / SLOT_BITS;
@@ -149,7 +163,10 @@ impl EventQueue {
         if self.occupied[level as usize] >> slot & 1 == 0 {
             self.occupied[level as usize] |= 1 << slot;
             self.levels |= 1 << level;
-            *chain = Slot { first: id, last: id };
+            *chain = Slot {
+                first: id,
+                last: id,
+            };
         } else {
             let last = std::mem::replace(&mut chain.last, id);
             self.nodes[last as usize].next = id;
@@ -219,7 +236,10 @@ mod tests {
             queue.push(at(time), payload);
         }
 
-        assert_eq!(drain(&mut queue), [(3, 2), (64, 4), (70, 1), (5_000_000_000, 3)]);
+        assert_eq!(
+            drain(&mut queue),
+            [(3, 2), (64, 4), (70, 1), (5_000_000_000, 3)]
+        );
         assert!(queue.is_empty());
     }
 
@@ -230,7 +250,10 @@ mod tests {
             queue.push(at(1_000_000), payload);
         }
 
-        let order: Vec<u32> = drain(&mut queue).into_iter().map(|(_, payload)| payload).collect();
+        let order: Vec<u32> = drain(&mut queue)
+            .into_iter()
+            .map(|(_, payload)| payload)
+            .collect();
         assert_eq!(order, (0..100).collect::<Vec<_>>());
     }
 

@@ -22,5 +22,5 @@ pub use event_queue::EventQueue;
 pub use simulation::{RunEnd, simulate, simulate_watched};
 pub use story::Story;
 pub use sweep_run::{record_run, run_plans, sweep_record};
-pub use verdict::{ExpectError, Finding, Verdict, check_metrics, judge, labels_text};
+pub use verdict::{ExpectError, Finding, Verdict, bound_text, check_metrics, judge, labels_text};
 pub use watch::Watch;

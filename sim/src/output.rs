@@ -17,13 +17,19 @@ use crate::complaint::Complaint;
 /// Writes results to standard output. That its reader has left is told apart from failure.
 pub(crate) fn print(text: &str) -> Result<(), Complaint> {
     let mut stdout = io::stdout().lock();
-    stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(|source| {
-        if source.kind() == io::ErrorKind::BrokenPipe {
-            Complaint::ReaderLeft
-        } else {
-            Complaint::Write { what: "standard output".to_owned(), source }
-        }
-    })
+    stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush())
+        .map_err(|source| {
+            if source.kind() == io::ErrorKind::BrokenPipe {
+                Complaint::ReaderLeft
+            } else {
+                Complaint::Write {
+                    what: "standard output".to_owned(),
+                    source,
+                }
+            }
+        })
 }
 
 /// Writes the report into `directory`, making it if need be, and gives the page's path.
@@ -49,18 +55,27 @@ pub(crate) fn write_report(sweep: &SweepRecord, directory: &Path) -> Result<Path
 fn write_and_move(sweep: &SweepRecord, staging: &Path, directory: &Path) -> Result<(), Complaint> {
     let mut files: Vec<PathBuf> = reports::write_report(sweep, staging)?
         .into_iter()
-        .map(|path| path.strip_prefix(staging).map(Path::to_path_buf).unwrap_or(path))
+        .map(|path| {
+            path.strip_prefix(staging)
+                .map(Path::to_path_buf)
+                .unwrap_or(path)
+        })
         .collect();
     files.sort_by_key(|file| file == Path::new(PAGE));
-    remove_old_plots(&directory.join(PLOTS))
-        .map_err(|source| ReportError::Write { path: directory.join(PLOTS), source })?;
+    remove_old_plots(&directory.join(PLOTS)).map_err(|source| ReportError::Write {
+        path: directory.join(PLOTS),
+        source,
+    })?;
     for file in files {
         let target = directory.join(&file);
         let moved = target
             .parent()
             .map_or(Ok(()), fs::create_dir_all)
             .and_then(|()| fs::rename(staging.join(&file), &target));
-        moved.map_err(|source| ReportError::Write { path: target, source })?;
+        moved.map_err(|source| ReportError::Write {
+            path: target,
+            source,
+        })?;
     }
     Ok(())
 }
@@ -81,7 +96,10 @@ fn remove_old_plots(plots: &Path) -> io::Result<()> {
 
 /// Beside the report's own directory, so that moving is a rename within one file system.
 fn staging_directory(directory: &Path) -> PathBuf {
-    let mut name = directory.file_name().unwrap_or_else(|| "report".as_ref()).to_owned();
+    let mut name = directory
+        .file_name()
+        .unwrap_or_else(|| "report".as_ref())
+        .to_owned();
     name.push(format!(".part-{}", std::process::id()));
     directory.with_file_name(name)
 }

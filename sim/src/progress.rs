@@ -33,7 +33,9 @@ impl Progress {
             }
         });
         if let Err(error) = listening {
-            note(&format!("an interrupt will lose the finished runs: {error}"));
+            note(&format!(
+                "an interrupt will lose the finished runs: {error}"
+            ));
         }
 
         let bar = ProgressBar::with_draw_target(
@@ -42,15 +44,27 @@ impl Progress {
         );
         let style = "{msg}  [{bar:40}] {percent:>3} %  {eta} to go";
         bar.set_style(
-            ProgressStyle::with_template(style).expect("the template is valid").progress_chars("=> "),
+            ProgressStyle::with_template(style)
+                .expect("the template is valid")
+                .progress_chars("=> "),
         );
-        let message = format!("{runs} {} on {threads}", if runs == 1 { "run" } else { "runs" });
+        let message = format!(
+            "{runs} {} on {threads}",
+            if runs == 1 { "run" } else { "runs" }
+        );
         if stderr().is_terminal() {
             bar.set_message(message);
         } else {
-            note(&format!("{message} {}", if threads == 1 { "thread" } else { "threads" }));
+            note(&format!(
+                "{message} {}",
+                if threads == 1 { "thread" } else { "threads" }
+            ));
         }
-        Self { bar, done: AtomicU64::new(0), interrupted }
+        Self {
+            bar,
+            done: AtomicU64::new(0),
+            interrupted,
+        }
     }
 
     /// Clears the bar, and tells whether the user interrupted.

@@ -83,7 +83,12 @@ impl Simulation {
             });
         }
         let mut router = Router::new(&plan.router, plan.seed)?;
-        let models = plan.workload.models().iter().map(|name| router.model(name)).collect();
+        let models = plan
+            .workload
+            .models()
+            .iter()
+            .map(|name| router.model(name))
+            .collect();
         let providers = (0..)
             .zip(plan.providers.iter().zip(deployments))
             .map(|(key, (binding, deployment))| {
@@ -140,7 +145,11 @@ impl Simulation {
             end,
             requests,
             attempts: self.attempts,
-            fault_spans: self.providers.iter().map(|provider| provider.fault_spans(end)).collect(),
+            fault_spans: self
+                .providers
+                .iter()
+                .map(|provider| provider.fault_spans(end))
+                .collect(),
         })
     }
 
@@ -169,7 +178,10 @@ impl Simulation {
             max_tokens: arrival.max_tokens,
             stream: arrival.stream,
         };
-        let place = self.occupy(Unfinished { call, state: State::Deciding });
+        let place = self.occupy(Unfinished {
+            call,
+            state: State::Deciding,
+        });
         let turn = self.router.arrive(arrival.at, request, observer);
         self.obey(arrival.at, place, turn, observer)
     }
@@ -190,12 +202,17 @@ impl Simulation {
                 self.queue.push(ends_at, place);
                 return self.admit(now, released, observer);
             }
-            State::Sent(Sent { attempt, outcome, given_up }) => {
+            State::Sent(Sent {
+                attempt,
+                outcome,
+                given_up,
+            }) => {
                 if given_up {
                     let deployment = unfinished.call.deployment.index();
                     self.providers[deployment].abandon(now, &unfinished.call);
                 }
-                self.router.attempt_finished(now, attempt, &outcome, observer)
+                self.router
+                    .attempt_finished(now, attempt, &outcome, observer)
             }
             State::Waiting(wait) => self.router.resume(now, wait, observer),
             State::Deciding | State::Parked(_) => {
@@ -254,7 +271,12 @@ impl Simulation {
     /// Asks the provider how the attempt goes, and awaits its end or the caller's patience.
     #[inline]
     fn send(&mut self, now: Instant, place: u32, attempt: Attempt) -> Result<(), SimError> {
-        let AttemptPlan { stream, deadline, wants_first_token, .. } = self.router.plan(&attempt);
+        let AttemptPlan {
+            stream,
+            deadline,
+            wants_first_token,
+            ..
+        } = self.router.plan(&attempt);
         let unfinished = &mut self.unfinished[place as usize];
         let call = &mut unfinished.call;
         call.attempt = attempt.number();
@@ -268,9 +290,17 @@ impl Simulation {
         };
         if ends_at == Instant::NEVER {
             let awaited = "an answer that never comes, without a deadline";
-            return Err(SimError::NeverEnds { request: call.request, at: now, awaited });
+            return Err(SimError::NeverEnds {
+                request: call.request,
+                at: now,
+                awaited,
+            });
         }
-        let sent = Sent { attempt, outcome, given_up };
+        let sent = Sent {
+            attempt,
+            outcome,
+            given_up,
+        };
         match first_token_after(&sent.outcome) {
             Some(after) if wants_first_token => {
                 unfinished.state = State::Streaming { sent, ends_at };
@@ -287,7 +317,11 @@ impl Simulation {
     fn wait(&mut self, now: Instant, place: u32, wait: Wait) -> Result<(), SimError> {
         if wait.until() == Instant::NEVER {
             let awaited = "the end of time";
-            return Err(SimError::NeverEnds { request: wait.request(), at: now, awaited });
+            return Err(SimError::NeverEnds {
+                request: wait.request(),
+                at: now,
+                awaited,
+            });
         }
         self.queue.push(wait.until().max(now), place);
         self.unfinished[place as usize].state = State::Waiting(wait);
@@ -300,9 +334,14 @@ impl Simulation {
     }
 
     fn unpark(&mut self, request: RequestId) -> (u32, Parked) {
-        let place = self.parked.remove(&request).expect("only a parked request is released");
+        let place = self
+            .parked
+            .remove(&request)
+            .expect("only a parked request is released");
         let state = mem::replace(&mut self.unfinished[place as usize].state, State::Deciding);
-        let State::Parked(parked) = state else { unreachable!("it is listed as parked") };
+        let State::Parked(parked) = state else {
+            unreachable!("it is listed as parked")
+        };
         (place, parked)
     }
 
@@ -323,8 +362,16 @@ impl Simulation {
         if self.vacant.len() == self.unfinished.len() {
             return Ok(());
         }
-        let request = *self.parked.keys().next().expect("whoever else waits has an event to come");
-        Err(SimError::NeverEnds { request, at: now, awaited: "a slot that nobody frees" })
+        let request = *self
+            .parked
+            .keys()
+            .next()
+            .expect("whoever else waits has an event to come");
+        Err(SimError::NeverEnds {
+            request,
+            at: now,
+            awaited: "a slot that nobody frees",
+        })
     }
 }
 
@@ -359,7 +406,9 @@ struct Sent {
 
 const fn first_token_after(outcome: &Outcome) -> Option<Duration> {
     match outcome {
-        Outcome::Success { first_token_after, .. } => *first_token_after,
+        Outcome::Success {
+            first_token_after, ..
+        } => *first_token_after,
         Outcome::Failure(failure) => failure.first_token_after,
     }
 }
@@ -372,7 +421,10 @@ struct Progress {
 
 impl Progress {
     const fn new(duration: Duration) -> Self {
-        Self { duration, told: 0.0 }
+        Self {
+            duration,
+            told: 0.0,
+        }
     }
 
     fn look(&mut self, now: Instant, watch: &impl Watch) -> Result<(), SimError> {

@@ -36,7 +36,13 @@ impl<'a> Story<'a> {
         for name in plan.workload.models() {
             names.model(name);
         }
-        Ok(Self { request, plan, names, arrived: None, lines: Vec::new() })
+        Ok(Self {
+            request,
+            plan,
+            names,
+            arrived: None,
+            lines: Vec::new(),
+        })
     }
 
     /// When the request arrived; `None` if the run has fewer requests.
@@ -45,9 +51,76 @@ impl<'a> Story<'a> {
         self.arrived
     }
 
-    fn tell(&mut self, at: Instant, what: &'static str, details: String) {
-        let after = at.since(self.arrived.unwrap_or(at));
-        self.lines.push(Line { after, what, details });
+    /// An event in words: what it is, and the details.
+    fn told(&self, at: Instant, event: &Event<'_>) -> (&'static str, String) {
+        match *event {
+            Event::Arrived { request } => {
+                let limit = request
+                    .max_tokens
+                    .map_or_else(String::new, |most| format!(", at most {most} answer tokens"));
+                let stream = if request.stream { ", streamed" } else { "" };
+                let (model, prompt) = (self.model(request.model), request.prompt_tokens);
+                ("arrived", format!("for `{model}`, {prompt} prompt tokens{limit}{stream}"))
+            }
+            Event::PassedOver { deployment, why, .. } => {
+                ("passed over", self.passed_over_text(at, deployment, why))
+            }
+            Event::Picked { deployment, candidates, .. } => {
+                let of = counted(candidates, "candidate");
+                ("picked", format!("{}, of {of}", self.deployment(deployment)))
+            }
+            Event::NothingToPick { group, .. } => {
+                ("nothing", format!("no candidate in `{}`", self.model(group)))
+            }
+            Event::SlotRefused { deployment, limit, .. } => {
+                let deployment = self.deployment(deployment);
+                ("refused", format!("{deployment}: all {limit} slots in use"))
+            }
+            Event::ParkedForSlot { deployment, .. } => {
+                ("parked", format!("until {} has a free slot", self.deployment(deployment)))
+            }
+            Event::Answered { answer, .. } => match answer {
+                Answer::Completed { .. } => ("answered", self.answer_text(answer)),
+                Answer::Failed { .. } => ("gave up", self.answer_text(answer)),
+            },
+            Event::Cancelled { .. } => ("cancelled", "the caller went away".to_owned()),
+            Event::Sent { deployment, attempt, .. } => {
+                ("sent", format!("attempt {} to {}", attempt + 1, self.deployment(deployment)))
+            }
+            Event::FirstToken { deployment, .. } => {
+                ("first token", format!("from {}", self.deployment(deployment)))
+            }
+            Event::Finished { deployment, attempt, took, outcome, .. } => {
+                let details = format!(
+                    "attempt {} at {} after {}: {}",
+                    attempt + 1,
+                    self.deployment(deployment),
+                    Secs(took),
+                    outcome_text(at, outcome),
+                );
+                match outcome {
+                    Outcome::Success { .. } => ("came back", details),
+                    Outcome::Failure(_) => ("failed", details),
+                }
+            }
+            Event::CooledDown { deployment, until, why, .. } => {
+                ("cooled", self.cooldown_text(at, deployment, until, why))
+            }
+            Event::Waiting { until, why, .. } => {
+                let why = match why {
+                    WaitReason::Backoff => "backoff",
+                    WaitReason::RetryAfter => "the provider's retry-after",
+                };
+                ("waits", format!("{}: {why}", Secs(until.since(at))))
+            }
+            Event::Retrying { retry, of, .. } => {
+                ("retries", format!("retry {retry} of {of} in this group"))
+            }
+            Event::FellBack { from, to, why, .. } => {
+                let (from, to) = (self.model(from), self.model(to));
+                ("falls back", format!("from `{from}` to `{to}` ({})", list_text(why)))
+            }
+        }
     }
 
     fn deployment(&self, id: DeploymentId) -> &'a str {
@@ -58,17 +131,6 @@ impl<'a> Story<'a> {
         self.names.model_name(id)
     }
 
-    fn outcome_text(&self, at: Instant, outcome: &Outcome) -> String {
-        match outcome {
-            Outcome::Success { usage, first_token_after } => {
-                let first = first_token_after
-                    .map_or_else(String::new, |after| format!(", first token after {}", Secs(after)));
-                format!("{} tokens{first}", usage.completion_tokens)
-            }
-            Outcome::Failure(failure) => failure_text(at, failure),
-        }
-    }
-
     fn error_text(&self, error: &RouteError) -> String {
         let exception = error.exception();
         let status = status_text(error.status());
@@ -76,9 +138,20 @@ impl<'a> Story<'a> {
             RouteError::Attempt { deployment, .. } => {
                 format!("{exception}{status} of {}", self.deployment(*deployment))
             }
-            RouteError::NoDeployments { try_again_in, all_cooling, .. } => {
-                let why = if *all_cooling { "all are in cooldown" } else { "none is eligible" };
-                format!("{exception}{status}: no deployments available, {why}; try again in {}", Secs(*try_again_in))
+            RouteError::NoDeployments {
+                try_again_in,
+                all_cooling,
+                ..
+            } => {
+                let why = if *all_cooling {
+                    "all are in cooldown"
+                } else {
+                    "none is eligible"
+                };
+                format!(
+                    "{exception}{status}: no deployments available, {why}; try again in {}",
+                    Secs(*try_again_in)
+                )
             }
             RouteError::SlotsInUse { deployment, limit } => {
                 let deployment = self.deployment(*deployment);
@@ -88,7 +161,10 @@ impl<'a> Story<'a> {
                 format!("{exception}{status}: every deployment is paused")
             }
             RouteError::UnknownModel { model } => {
-                format!("{exception}{status}: nobody serves `{}`", self.model(*model))
+                format!(
+                    "{exception}{status}: nobody serves `{}`",
+                    self.model(*model)
+                )
             }
         }
     }
@@ -103,7 +179,9 @@ impl<'a> Story<'a> {
             Secs(trail.in_failed_attempts),
         );
         match answer {
-            Answer::Completed { deployment, usage, .. } => format!(
+            Answer::Completed {
+                deployment, usage, ..
+            } => format!(
                 "by {}, {} prompt and {} answer tokens; {tried}",
                 self.deployment(*deployment),
                 usage.prompt_tokens,
@@ -113,21 +191,35 @@ impl<'a> Story<'a> {
         }
     }
 
-    fn cooldown_text(&self, at: Instant, deployment: DeploymentId, until: Instant, why: CooldownReason) -> String {
+    fn cooldown_text(
+        &self,
+        at: Instant,
+        deployment: DeploymentId,
+        until: Instant,
+        why: CooldownReason,
+    ) -> String {
         let rule = match why {
             CooldownReason::AllowedFailsExceeded => "more failures than allowed_fails lets pass",
-            CooldownReason::FailureRate => "over half of at least five requests in the minute failed",
+            CooldownReason::FailureRate => {
+                "over half of at least five requests in the minute failed"
+            }
             CooldownReason::NotRetryable => "an error that the next request would meet again",
             CooldownReason::RateLimited => "the provider said 429",
             CooldownReason::TotalFailure => "every one of at least a thousand requests failed",
         };
-        format!("{} for {}: {rule}", self.deployment(deployment), Secs(until.since(at)))
+        format!(
+            "{} for {}: {rule}",
+            self.deployment(deployment),
+            Secs(until.since(at))
+        )
     }
 
     fn passed_over_text(&self, at: Instant, deployment: DeploymentId, why: PassedOver) -> String {
         let reason = match why {
             PassedOver::Blocked => "paused by model_info.blocked".to_owned(),
-            PassedOver::Cooled(until) => format!("in cooldown for another {}", Secs(until.since(at))),
+            PassedOver::Cooled(until) => {
+                format!("in cooldown for another {}", Secs(until.since(at)))
+            }
             PassedOver::Excluded => "already tried by weighted failover".to_owned(),
             PassedOver::OtherOrderTier => "in another order tier".to_owned(),
             PassedOver::JustFailed => "just failed this request".to_owned(),
@@ -143,93 +235,19 @@ impl Observer for Story<'_> {
         if request_of(event) != self.request {
             return;
         }
-        match *event {
-            Event::Arrived { request } => {
-                self.arrived = Some(at);
-                let limit = request
-                    .max_tokens
-                    .map_or_else(String::new, |most| format!(", at most {most} answer tokens"));
-                let stream = if request.stream { ", streamed" } else { "" };
-                let model = self.model(request.model);
-                let details =
-                    format!("for `{model}`, {} prompt tokens{limit}{stream}", request.prompt_tokens);
-                self.tell(at, "arrived", details);
-            }
-            Event::PassedOver { deployment, why, .. } => {
-                self.tell(at, "passed over", self.passed_over_text(at, deployment, why));
-            }
-            Event::Picked { deployment, candidates, .. } => {
-                let of = counted(candidates, "candidate");
-                self.tell(at, "picked", format!("{}, of {of}", self.deployment(deployment)));
-            }
-            Event::NothingToPick { group, .. } => {
-                self.tell(at, "nothing", format!("no candidate in `{}`", self.model(group)));
-            }
-            Event::SlotRefused { deployment, limit, .. } => {
-                let details = format!("{}: all {limit} slots in use", self.deployment(deployment));
-                self.tell(at, "refused", details);
-            }
-            Event::ParkedForSlot { deployment, .. } => {
-                self.tell(at, "parked", format!("until {} has a free slot", self.deployment(deployment)));
-            }
-            Event::Sent { deployment, attempt, .. } => {
-                let number = attempt + 1;
-                self.tell(at, "sent", format!("attempt {number} to {}", self.deployment(deployment)));
-            }
-            Event::FirstToken { deployment, .. } => {
-                self.tell(at, "first token", format!("from {}", self.deployment(deployment)));
-            }
-            Event::Finished { deployment, attempt, took, outcome, .. } => {
-                let what = if matches!(outcome, Outcome::Success { .. }) { "came back" } else { "failed" };
-                let details = format!(
-                    "attempt {} at {} after {}: {}",
-                    attempt + 1,
-                    self.deployment(deployment),
-                    Secs(took),
-                    self.outcome_text(at, outcome),
-                );
-                self.tell(at, what, details);
-            }
-            Event::CooledDown { deployment, until, why, .. } => {
-                self.tell(at, "cooled", self.cooldown_text(at, deployment, until, why));
-            }
-            Event::Waiting { until, why, .. } => {
-                let why = match why {
-                    WaitReason::Backoff => "backoff",
-                    WaitReason::RetryAfter => "the provider's retry-after",
-                };
-                self.tell(at, "waits", format!("{}: {why}", Secs(until.since(at))));
-            }
-            Event::Retrying { retry, of, .. } => {
-                self.tell(at, "retries", format!("retry {retry} of {of} in this group"));
-            }
-            Event::FellBack { from, to, why, .. } => {
-                let list = match why {
-                    FallbackReason::ContentPolicy => "content_policy_fallbacks",
-                    FallbackReason::ContextWindow => "context_window_fallbacks",
-                    FallbackReason::Generic => "fallbacks",
-                    FallbackReason::OrderTier => "next order tier",
-                    FallbackReason::PerRequest => "the request's own fallbacks",
-                    FallbackReason::WeightedFailover => "weighted failover",
-                };
-                let details = format!("from `{}` to `{}` ({list})", self.model(from), self.model(to));
-                self.tell(at, "falls back", details);
-            }
-            Event::Answered { answer, .. } => {
-                let what = match answer {
-                    Answer::Completed { .. } => "answered",
-                    Answer::Failed { .. } => "gave up",
-                };
-                self.tell(at, what, self.answer_text(answer));
-            }
-            Event::Cancelled { .. } => self.tell(at, "cancelled", "the caller went away".to_owned()),
-        }
+        let arrived = *self.arrived.get_or_insert(at);
+        let (what, details) = self.told(at, event);
+        self.lines.push(Line { after: at.since(arrived), what, details });
     }
 }
 
 impl fmt::Display for Story<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let times: Vec<String> = self.lines.iter().map(|line| Secs(line.after).to_string()).collect();
+        let times: Vec<String> = self
+            .lines
+            .iter()
+            .map(|line| Secs(line.after).to_string())
+            .collect();
         let width = times.iter().map(String::len).max().unwrap_or(0);
         for (line, time) in self.lines.iter().zip(times) {
             writeln!(f, "+{time:>width$}  {:<11}  {}", line.what, line.details)?;
@@ -277,8 +295,34 @@ const fn request_of(event: &Event<'_>) -> RequestId {
     }
 }
 
+fn outcome_text(at: Instant, outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Success { usage, first_token_after } => {
+            let first = first_token_after
+                .map_or_else(String::new, |after| format!(", first token after {}", Secs(after)));
+            format!("{} tokens{first}", usage.completion_tokens)
+        }
+        Outcome::Failure(failure) => failure_text(at, failure),
+    }
+}
+
+const fn list_text(why: FallbackReason) -> &'static str {
+    match why {
+        FallbackReason::ContentPolicy => "content_policy_fallbacks",
+        FallbackReason::ContextWindow => "context_window_fallbacks",
+        FallbackReason::Generic => "fallbacks",
+        FallbackReason::OrderTier => "next order tier",
+        FallbackReason::PerRequest => "the request's own fallbacks",
+        FallbackReason::WeightedFailover => "weighted failover",
+    }
+}
+
 fn failure_text(at: Instant, failure: &Failure) -> String {
-    let mut text = format!("{}{}", failure.class.exception(), status_text(failure.status));
+    let mut text = format!(
+        "{}{}",
+        failure.class.exception(),
+        status_text(failure.status)
+    );
     if failure.is_mid_stream() {
         text += &format!(", after {} tokens", failure.tokens_delivered);
     }

@@ -83,11 +83,15 @@ pub fn run_plans(
 /// the record is marked partial.
 #[must_use]
 pub fn sweep_record(scenario: &Scenario, runs: Vec<RunRecord>, command: String) -> SweepRecord {
-    let partial = runs.len() < scenario.plans().len();
+    let planned = scenario.arms().len() * scenario.replications() as usize;
+    let partial = runs.len() < planned;
     let mut arms: Vec<ArmRecord> = scenario
         .arms()
         .iter()
-        .map(|arm| ArmRecord { labels: arm.labels.clone(), runs: Vec::new() })
+        .map(|arm| ArmRecord {
+            labels: arm.labels.clone(),
+            runs: Vec::new(),
+        })
         .collect();
     for run in runs {
         arms[run.arm].runs.push(run);
@@ -99,17 +103,20 @@ pub fn sweep_record(scenario: &Scenario, runs: Vec<RunRecord>, command: String) 
         version: env!("CARGO_PKG_VERSION").to_owned(),
         seed: scenario.seed(),
         replications: scenario.replications(),
-        profile: String::new(),
+        profile: scenario.plan(scenario.reference(), 0).router.profile.name.as_str().to_owned(),
         axes: scenario
             .axes()
             .iter()
-            .map(|axis| AxisRecord { name: axis.name.clone(), values: axis.values.clone() })
+            .map(|axis| AxisRecord {
+                name: axis.name.clone(),
+                values: axis.values.clone(),
+            })
             .collect(),
         arms,
         reference: scenario.reference(),
         partial,
         notes: scenario.notes().to_vec(),
-        ignored: scenario.ignored().iter().map(ToString::to_string).collect(),
+        ignored: scenario.ignored_in_lines().to_vec(),
         scenario_text: scenario.text().to_owned(),
     }
 }

@@ -42,7 +42,11 @@ impl Finding {
     /// The finding over many: the worst of them.
     #[must_use]
     pub fn worst(verdicts: &[Verdict]) -> Self {
-        verdicts.iter().map(|verdict| verdict.finding).max().unwrap_or(Self::Holds)
+        verdicts
+            .iter()
+            .map(|verdict| verdict.finding)
+            .max()
+            .unwrap_or(Self::Holds)
     }
 }
 
@@ -83,7 +87,9 @@ pub enum ExpectError {
 ///
 /// If one is unknown.
 pub fn check_metrics(expectations: &[Expectation]) -> Result<(), ExpectError> {
-    expectations.iter().try_for_each(|expectation| metric_named(&expectation.metric).map(|_| ()))
+    expectations
+        .iter()
+        .try_for_each(|expectation| metric_named(&expectation.metric).map(|_| ()))
 }
 
 /// Judges every expectation in every arm that it selects.
@@ -98,15 +104,21 @@ pub fn judge(
     let mut verdicts = Vec::new();
     for expectation in expectations {
         let metric = metric_named(&expectation.metric)?;
-        let arms: Vec<&ArmRecord> =
-            sweep.arms.iter().filter(|arm| selects(&expectation.filter, arm)).collect();
+        let arms: Vec<&ArmRecord> = sweep
+            .arms
+            .iter()
+            .filter(|arm| selects(&expectation.filter, arm))
+            .collect();
         if arms.is_empty() {
             return Err(ExpectError::NoArm {
                 filter: labels_text(&expectation.filter),
                 axes: axes_text(sweep),
             });
         }
-        verdicts.extend(arms.into_iter().map(|arm| judge_arm(expectation, metric, arm)));
+        verdicts.extend(
+            arms.into_iter()
+                .map(|arm| judge_arm(expectation, metric, arm)),
+        );
     }
     Ok(verdicts)
 }
@@ -114,19 +126,34 @@ pub fn judge(
 /// `axis=value` of each label, with commas between.
 #[must_use]
 pub fn labels_text(labels: &[(String, String)]) -> String {
-    labels.iter().map(|(axis, value)| format!("{axis}={value}")).collect::<Vec<_>>().join(", ")
+    labels
+        .iter()
+        .map(|(axis, value)| format!("{axis}={value}"))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn judge_arm(expectation: &Expectation, metric: &dyn Metric, arm: &ArmRecord) -> Verdict {
-    let values: Vec<f64> = arm.runs.iter().filter_map(|run| metric.value(run)).collect();
+    let values: Vec<f64> = arm
+        .runs
+        .iter()
+        .filter_map(|run| metric.value(run))
+        .collect();
     let missing = arm.runs.len() - values.len();
     let (found, finding) = match stats::mean_interval(&values) {
         _ if arm.runs.is_empty() => ("no run finished".to_owned(), Finding::Inconclusive),
         Some(estimate) if missing == 0 => (
             interval_text(estimate.mean, estimate.half_width),
-            finding(expectation, estimate.mean, estimate.half_width.unwrap_or(0.0)),
+            finding(
+                expectation,
+                estimate.mean,
+                estimate.half_width.unwrap_or(0.0),
+            ),
         ),
-        _ => (format!("no value in {missing} of {} runs", arm.runs.len()), Finding::Fails),
+        _ => (
+            format!("no value in {missing} of {} runs", arm.runs.len()),
+            Finding::Fails,
+        ),
     };
     Verdict {
         metric: expectation.metric.clone(),
@@ -165,19 +192,44 @@ fn selects(filter: &[(String, String)], arm: &ArmRecord) -> bool {
 }
 
 fn metric_named(name: &str) -> Result<&'static dyn Metric, ExpectError> {
-    metrics().iter().copied().find(|metric| metric.name() == name).ok_or_else(|| {
-        let names: Vec<&str> = metrics().iter().map(|metric| metric.name()).collect();
-        ExpectError::UnknownMetric {
-            name: name.to_owned(),
-            help: scenarios::suggestion(name, &names),
-        }
-    })
+    metrics()
+        .iter()
+        .copied()
+        .find(|metric| metric.name() == name)
+        .ok_or_else(|| {
+            let names: Vec<&str> = metrics().iter().map(|metric| metric.name()).collect();
+            ExpectError::UnknownMetric {
+                name: name.to_owned(),
+                help: help_for(name, &names),
+            }
+        })
 }
 
-fn bound_text(expectation: &Expectation) -> String {
-    let least = expectation.at_least.map(|bound| format!("at least {bound}"));
+/// What was probably meant, else all that could be.
+fn help_for(name: &str, known: &[&str]) -> String {
+    let slips = |other: &&&str| strsim::damerau_levenshtein(name, other);
+    known
+        .iter()
+        .filter(|other| slips(other) <= 2 + name.len() / 8)
+        .min_by_key(slips)
+        .map_or_else(
+            || format!("known are {}", known.join(", ")),
+            |near| format!("did you mean `{near}`?"),
+        )
+}
+
+/// What is asked of the metric: `at least 0.99`.
+#[must_use]
+pub fn bound_text(expectation: &Expectation) -> String {
+    let least = expectation
+        .at_least
+        .map(|bound| format!("at least {bound}"));
     let most = expectation.at_most.map(|bound| format!("at most {bound}"));
-    least.into_iter().chain(most).collect::<Vec<_>>().join(" and ")
+    least
+        .into_iter()
+        .chain(most)
+        .collect::<Vec<_>>()
+        .join(" and ")
 }
 
 fn interval_text(mean: f64, half_width: Option<f64>) -> String {

@@ -25,7 +25,8 @@ impl Brownout {
     pub(super) fn build(&self, site: &Site) -> Result<Box<dyn Fault>, SpecError> {
         let fits = self.slowdown.is_finite() && self.slowdown >= 1.0;
         let accepted = "a finite number of 1 or more";
-        site.place.number("slowdown", self.slowdown, fits, accepted)?;
+        site.place
+            .number("slowdown", self.slowdown, fits, accepted)?;
         Ok(Box::new(Overloaded {
             schedule: self.timing().schedule(&site.place, site.keys(SPANS))?,
             slowdown: self.slowdown,

@@ -9,10 +9,10 @@ use router::{Instant, Purpose};
 
 use super::{Denial, Fault, Site, Verdict, keys::fault_spec};
 use crate::{
-    dist::Sampler,
     error::SpecError,
     luck::Luck,
     provider::ProviderCall,
+    sampler::Sampler,
     schedule::{Rhythm, Schedule, Span},
 };
 
@@ -35,7 +35,10 @@ impl Bursty {
     pub(super) fn build(&self, site: &Site) -> Result<Box<dyn Fault>, SpecError> {
         let place = &site.place;
         let rhythm = Rhythm::Random {
-            gap_s: Sampler::gamma(place.period("good_mean_s", self.good_mean_s)?, EXPONENTIAL_CV),
+            gap_s: Sampler::gamma(
+                place.period("good_mean_s", self.good_mean_s)?,
+                EXPONENTIAL_CV,
+            ),
             on_s: Sampler::gamma(place.period("bad_mean_s", self.bad_mean_s)?, EXPONENTIAL_CV),
             keys: site.keys(SPANS),
         };
@@ -67,7 +70,11 @@ impl Fault for TwoStates {
         if !self.bad.is_within(at) {
             return Verdict::Pass;
         }
-        let share = if self.bad.is_on(at) { self.bad_error_share } else { self.good_error_share };
+        let share = if self.bad.is_on(at) {
+            self.bad_error_share
+        } else {
+            self.good_error_share
+        };
         if luck.with_fault(self.ordinal).draws(ERROR).unit() < share {
             Verdict::Fail(self.denial)
         } else {

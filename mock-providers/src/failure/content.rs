@@ -46,8 +46,14 @@ impl Content {
             schedule: self.timing().schedule(place, site.keys(SPANS))?,
             policy_share: place.share("policy_share", self.policy_share.unwrap_or_default())?,
             most_tokens,
-            policy: Denial { failure: Failure::of(ErrorClass::ContentPolicyViolation), after },
-            length: Denial { failure: Failure::of(ErrorClass::ContextWindowExceeded), after },
+            policy: Denial {
+                failure: Failure::of(ErrorClass::ContentPolicyViolation),
+                after,
+            },
+            length: Denial {
+                failure: Failure::of(ErrorClass::ContextWindowExceeded),
+                after,
+            },
             ordinal: site.ordinal,
         }))
     }
@@ -76,7 +82,12 @@ impl Fault for Refusing {
         if asked > self.most_tokens {
             return Verdict::Fail(self.length);
         }
-        if luck.with_fault(self.ordinal).draws_of_request(OFFENDS).unit() < self.policy_share {
+        if luck
+            .with_fault(self.ordinal)
+            .draws_of_request(OFFENDS)
+            .unit()
+            < self.policy_share
+        {
             return Verdict::Fail(self.policy);
         }
         Verdict::Pass

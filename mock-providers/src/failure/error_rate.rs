@@ -44,7 +44,11 @@ impl Fault for Coin {
 
     fn on_call(&mut self, at: Instant, _call: &ProviderCall, luck: &Luck) -> Verdict {
         let struck = luck.with_fault(self.ordinal).draws(ERROR).unit() < self.share;
-        if struck && self.schedule.is_on(at) { Verdict::Fail(self.denial) } else { Verdict::Pass }
+        if struck && self.schedule.is_on(at) {
+            Verdict::Fail(self.denial)
+        } else {
+            Verdict::Pass
+        }
     }
 
     fn spans(&self, until: Instant) -> Vec<Span> {

@@ -48,7 +48,11 @@ impl Fault for UpAndDown {
     }
 
     fn on_call(&mut self, at: Instant, _call: &ProviderCall, _luck: &Luck) -> Verdict {
-        if self.down.is_on(at) { Verdict::Refuse(self.denial) } else { Verdict::Pass }
+        if self.down.is_on(at) {
+            Verdict::Refuse(self.denial)
+        } else {
+            Verdict::Pass
+        }
     }
 
     fn spans(&self, until: Instant) -> Vec<Span> {

@@ -43,7 +43,11 @@ impl Fault for Silent {
 
     fn on_call(&mut self, at: Instant, _call: &ProviderCall, luck: &Luck) -> Verdict {
         let struck = luck.with_fault(self.ordinal).draws(SILENCE).unit() < self.share;
-        if struck && self.schedule.is_on(at) { Verdict::Hang } else { Verdict::Pass }
+        if struck && self.schedule.is_on(at) {
+            Verdict::Hang
+        } else {
+            Verdict::Pass
+        }
     }
 
     fn spans(&self, until: Instant) -> Vec<Span> {

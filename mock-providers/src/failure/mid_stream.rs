@@ -40,7 +40,12 @@ impl MidStream {
             (Some(tokens), None) => Length::Tokens(tokens),
             (None, Some(share)) => {
                 let fits = (0.0..1.0).contains(&share);
-                Length::Share(place.number("after_share", share, fits, "a share from 0 to below 1")?)
+                Length::Share(place.number(
+                    "after_share",
+                    share,
+                    fits,
+                    "a share from 0 to below 1",
+                )?)
             }
             (None, None) => return Err(place.bad_keys("neither", LENGTH_KEYS)),
             (Some(_), Some(_)) => return Err(place.bad_keys("both", LENGTH_KEYS)),
@@ -94,7 +99,10 @@ impl Fault for BreaksOff {
         let answer = call.answer_tokens();
         let after_tokens = self.length.of(answer);
         if struck && after_tokens < answer && self.schedule.is_on(at) {
-            Verdict::CutShort { failure: self.failure, after_tokens }
+            Verdict::CutShort {
+                failure: self.failure,
+                after_tokens,
+            }
         } else {
             Verdict::Pass
         }

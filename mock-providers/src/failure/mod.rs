@@ -161,7 +161,12 @@ impl ErrorKeys {
             (given, None) => {
                 let status = given.unwrap_or(status);
                 let fits = (400..=599).contains(&status);
-                place.number("status", f64::from(status), fits, "a status from 400 to 599")?;
+                place.number(
+                    "status",
+                    f64::from(status),
+                    fits,
+                    "a status from 400 to 599",
+                )?;
                 Failure::with_status(status)
             }
         };
@@ -190,17 +195,31 @@ impl Site {
         place: &'a Place,
     ) -> impl Iterator<Item = (&'a FailureMode, Self)> {
         modes.iter().enumerate().map(move |(index, mode)| {
-            let before = modes[..index].iter().filter(|other| other.kind() == mode.kind());
+            let before = modes[..index]
+                .iter()
+                .filter(|other| other.kind() == mode.kind());
             let ordinal = before.map(|_| 1).sum();
             let place = place.item(index).key(mode.kind());
-            (mode, Self { place, ordinal, seed, provider })
+            (
+                mode,
+                Self {
+                    place,
+                    ordinal,
+                    seed,
+                    provider,
+                },
+            )
         })
     }
 
     /// What the random spans of its schedule are keyed by.
     pub(crate) fn keys(&self, purpose: Purpose) -> Keys {
         let number = self.provider << 32 | u64::from(self.ordinal);
-        Keys { seed: self.seed, purpose, number }
+        Keys {
+            seed: self.seed,
+            purpose,
+            number,
+        }
     }
 }
 

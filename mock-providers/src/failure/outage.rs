@@ -36,7 +36,11 @@ impl Fault for Down {
     }
 
     fn on_call(&mut self, at: Instant, _call: &ProviderCall, _luck: &Luck) -> Verdict {
-        if self.schedule.is_on(at) { Verdict::Refuse(self.denial) } else { Verdict::Pass }
+        if self.schedule.is_on(at) {
+            Verdict::Refuse(self.denial)
+        } else {
+            Verdict::Pass
+        }
     }
 
     fn spans(&self, until: Instant) -> Vec<Span> {

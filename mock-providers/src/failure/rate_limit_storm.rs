@@ -61,7 +61,10 @@ impl Hint {
         match self {
             Self::DateInS(seconds) => {
                 let exact = now + Duration::from_nanos(router::nanos_from_secs(seconds));
-                let second = exact.as_nanos().div_ceil(SECOND_NS).saturating_mul(SECOND_NS);
+                let second = exact
+                    .as_nanos()
+                    .div_ceil(SECOND_NS)
+                    .saturating_mul(SECOND_NS);
                 Some(RetryAfter::Date(Instant::from_nanos(second)))
             }
             Self::Millis(millis) => Some(RetryAfter::Millis(millis)),
@@ -105,8 +108,14 @@ impl Fault for Storm {
         if !(struck && self.schedule.is_on(at)) {
             return Verdict::Pass;
         }
-        let failure = Failure { retry_after: self.hint.at(at), ..Failure::with_status(429) };
-        Verdict::Refuse(Denial { failure, after: self.after })
+        let failure = Failure {
+            retry_after: self.hint.at(at),
+            ..Failure::with_status(429)
+        };
+        Verdict::Refuse(Denial {
+            failure,
+            after: self.after,
+        })
     }
 
     fn spans(&self, until: Instant) -> Vec<Span> {

@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 
 use sha2::{Digest as _, Sha256};
 
+use super::setting::underscored;
 use crate::yaml::{Map, Node, Value};
 
 /// The id of an entry of this group with these `litellm_params`.
@@ -17,15 +18,22 @@ pub(super) fn deployment_id(model_name: &str, litellm_params: &Map) -> String {
     for entry in &litellm_params.entries {
         text.push_str(&entry.key.name);
         match &entry.value.value {
-            Value::Str(value) => text.push_str(value),
+            Value::Str(value) => match underscored(&entry.value) {
+                Some(number) => text.push_str(&number.to_string()),
+                None => text.push_str(value),
+            },
             Value::Map(_) => write_json(&mut text, &entry.value),
-            _ => write_repr(&mut text, &entry.value),
+            Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Seq(_) => {
+                write_repr(&mut text, &entry.value);
+            }
         }
     }
-    Sha256::digest(text.as_bytes()).iter().fold(String::new(), |mut id, byte| {
-        write!(id, "{byte:02x}").expect("writing to text cannot fail");
-        id
-    })
+    Sha256::digest(text.as_bytes())
+        .iter()
+        .fold(String::new(), |mut id, byte| {
+            write!(id, "{byte:02x}").expect("writing to text cannot fail");
+            id
+        })
 }
 
 /// As Python's `json.dumps` with its defaults.
@@ -111,7 +119,11 @@ fn write_json_text(text: &mut String, value: &str) {
 
 /// Python's quotes: single ones, unless the text holds these and no double ones.
 fn write_repr_text(text: &mut String, value: &str) {
-    let quote = if value.contains('\'') && !value.contains('"') { '"' } else { '\'' };
+    let quote = if value.contains('\'') && !value.contains('"') {
+        '"'
+    } else {
+        '\''
+    };
     text.push(quote);
     for c in value.chars() {
         match c {
@@ -135,7 +147,9 @@ fn float(number: f64) -> String {
         return if number > 0.0 { "inf" } else { "-inf" }.to_owned();
     }
     let scientific = format!("{number:e}");
-    let (digits, exponent) = scientific.split_once('e').expect("`{:e}` writes an exponent");
+    let (digits, exponent) = scientific
+        .split_once('e')
+        .expect("`{:e}` writes an exponent");
     let exponent: i32 = exponent.parse().expect("an exponent is a whole number");
     if (-4..16).contains(&exponent) {
         format!("{number:?}")
@@ -155,7 +169,10 @@ mod tests {
     }
 
     fn sha256_hex(text: &str) -> String {
-        Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+        Sha256::digest(text.as_bytes())
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect()
     }
 
     #[test]
@@ -179,15 +196,26 @@ mod tests {
     #[test]
     fn an_id_equals_the_one_that_python_computes() {
         assert_eq!(id("{model: openai/x}"), PY1);
-        assert_eq!(id("{model: openai/x, input_cost_per_token: 1.5e-07, tags: [a, 1]}"), PY2);
+        assert_eq!(
+            id("{model: openai/x, input_cost_per_token: 1.5e-07, tags: [a, 1]}"),
+            PY2
+        );
     }
 
     #[test]
     fn floats_are_printed_as_python_does() {
         let printed = [1.0, 0.5, 1e15, 1e16, 1.5e-5, 0.0001, 2.5e-7, 1e22].map(float);
 
-        let python = ["1.0", "0.5", "1000000000000000.0", "1e+16", "1.5e-05", "0.0001", "2.5e-07",
-            "1e+22"];
+        let python = [
+            "1.0",
+            "0.5",
+            "1000000000000000.0",
+            "1e+16",
+            "1.5e-05",
+            "0.0001",
+            "2.5e-07",
+            "1e+22",
+        ];
         assert_eq!(printed, python);
     }
 

@@ -19,7 +19,12 @@ pub struct IgnoredKey {
 
 impl fmt::Display for IgnoredKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { path, line, reason, suspicious } = self;
+        let Self {
+            path,
+            line,
+            reason,
+            suspicious,
+        } = self;
         let mark = if *suspicious { "check this: " } else { "" };
         match line {
             0 => write!(f, "{mark}{path}: {reason}"),
@@ -44,11 +49,27 @@ impl Ledger {
         self.ignored.push(key);
     }
 
-    /// A key that was used after all is not, because another one beats it.
+    /// Forgets what was entered below a key that is now answered as a whole.
+    pub(super) fn forget_below(&mut self, path: &str) {
+        let below = |entry: &str| {
+            entry
+                .strip_prefix(path)
+                .is_some_and(|rest| rest.starts_with(['.', '[']))
+        };
+        self.used.retain(|entry| !below(entry));
+        self.ignored.retain(|key| !below(&key.path));
+    }
+
+    /// A key that was used is not after all, because another one beats it.
     pub(super) fn overrule(&mut self, path: &str, line: u32, reason: &str) {
         self.used.retain(|used| used != path);
         let (path, reason) = (path.to_owned(), reason.to_owned());
-        self.ignored.push(IgnoredKey { path, line, reason, suspicious: false });
+        self.ignored.push(IgnoredKey {
+            path,
+            line,
+            reason,
+            suspicious: false,
+        });
     }
 
     /// Used keys in the order they were read, ignored ones in the order of the file.
@@ -108,7 +129,12 @@ mod tests {
     use super::*;
 
     fn key(path: &str, line: u32, suspicious: bool) -> IgnoredKey {
-        IgnoredKey { path: path.to_owned(), line, reason: "why".to_owned(), suspicious }
+        IgnoredKey {
+            path: path.to_owned(),
+            line,
+            reason: "why".to_owned(),
+            suspicious,
+        }
     }
 
     #[test]

@@ -119,6 +119,11 @@ pub(crate) struct LengthsPreset {
     longest: (u32, u32),
 }
 
+/// Ready-made lengths for `workload.lengths`: name, and what they resemble.
+pub fn lengths_presets() -> impl Iterator<Item = (&'static str, &'static str)> {
+    LENGTHS_PRESETS.iter().map(|preset| (preset.name, preset.about))
+}
+
 impl LengthsPreset {
     /// The preset of this name.
     pub(crate) fn named(name: &str) -> Option<&'static Self> {

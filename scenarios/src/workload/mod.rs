@@ -4,8 +4,9 @@
 //! workload alone sees the very same arrivals. An arrival's time, its lengths, its model and
 //! whether it streams each have a randomness of their own, keyed by the arrival's number.
 
-pub(crate) mod arrivals;
+pub mod arrivals;
 mod clients;
+pub mod length_file;
 pub(crate) mod dist;
 pub(crate) mod lengths;
 pub(crate) mod rate;
@@ -16,6 +17,7 @@ use std::{sync::Arc, time::Duration};
 
 use router::{Instant, KeyedRng, Purpose, Seed};
 
+pub use self::lengths::lengths_presets;
 pub(crate) use self::clients::{Client, ClientWindow};
 use self::{
     clients::ClientsCursor,

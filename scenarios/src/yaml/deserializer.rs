@@ -22,8 +22,14 @@ impl<'de> de::Deserializer<'de> for &'de Node {
             Value::Float(value) if !value.is_finite() => Err(self.unaccepted("a finite number")),
             Value::Float(value) => visitor.visit_f64(*value),
             Value::Str(text) => visitor.visit_borrowed_str(text),
-            Value::Seq(items) => visitor.visit_seq(Items { items: items.iter(), next: 0 }),
-            Value::Map(map) => visitor.visit_map(Entries { left: map.entries.iter(), value: None }),
+            Value::Seq(items) => visitor.visit_seq(Items {
+                items: items.iter(),
+                next: 0,
+            }),
+            Value::Map(map) => visitor.visit_map(Entries {
+                left: map.entries.iter(),
+                value: None,
+            }),
         };
         read.map_err(|error| error.at(self.line, self.column))
     }
@@ -49,7 +55,11 @@ impl<'de> de::Deserializer<'de> for &'de Node {
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        if self.is_null() { visitor.visit_none() } else { visitor.visit_some(self) }
+        if self.is_null() {
+            visitor.visit_none()
+        } else {
+            visitor.visit_some(self)
+        }
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(
@@ -144,12 +154,17 @@ impl<'de> de::SeqAccess<'de> for Items<'de> {
         &mut self,
         seed: T,
     ) -> Result<Option<T::Value>> {
-        let Some(node) = self.items.next() else { return Ok(None) };
+        let Some(node) = self.items.next() else {
+            return Ok(None);
+        };
         let index = self.next;
         self.next += 1;
         let read = seed.deserialize(node);
-        read.map(Some)
-            .map_err(|error| error.under(&format!("[{index}]")).at(node.line, node.column))
+        read.map(Some).map_err(|error| {
+            error
+                .under(&format!("[{index}]"))
+                .at(node.line, node.column)
+        })
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -166,7 +181,9 @@ impl<'de> de::MapAccess<'de> for Entries<'de> {
     type Error = ScenarioError;
 
     fn next_key_seed<K: de::DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>> {
-        let Some(entry) = self.left.next() else { return Ok(None) };
+        let Some(entry) = self.left.next() else {
+            return Ok(None);
+        };
         self.value = Some(entry);
         let Key { name, line, column } = &entry.key;
         seed.deserialize(KeyDeserializer(name))
@@ -217,11 +234,16 @@ impl<'de> de::VariantAccess<'de> for Variant<'de> {
         if self.entry.value.is_null() {
             return Ok(());
         }
-        Err(self.inside(self.entry.value.unaccepted("the bare name, without a value")))
+        Err(self.inside(
+            self.entry
+                .value
+                .unaccepted("the bare name, without a value"),
+        ))
     }
 
     fn newtype_variant_seed<T: de::DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value> {
-        seed.deserialize(&self.entry.value).map_err(|error| self.inside(error))
+        seed.deserialize(&self.entry.value)
+            .map_err(|error| self.inside(error))
     }
 
     fn tuple_variant<V: Visitor<'de>>(self, _length: usize, visitor: V) -> Result<V::Value> {
@@ -317,7 +339,11 @@ mod tests {
     }
 
     fn fails(text: &str) -> String {
-        parse(text, "p.yaml").unwrap().read::<Plan>("p.yaml").unwrap_err().to_string()
+        parse(text, "p.yaml")
+            .unwrap()
+            .read::<Plan>("p.yaml")
+            .unwrap_err()
+            .to_string()
     }
 
     #[test]

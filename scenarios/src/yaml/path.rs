@@ -18,10 +18,13 @@ impl Node {
     /// The node at `path`, if the path is well formed and leads somewhere.
     #[must_use]
     pub fn at_path(&self, path: &str) -> Option<&Self> {
-        segments(path).ok()?.iter().try_fold(self, |node, segment| match segment {
-            Segment::Key(name) => node.get(name),
-            Segment::Index(index) => node.as_seq()?.get(*index),
-        })
+        segments(path)
+            .ok()?
+            .iter()
+            .try_fold(self, |node, segment| match segment {
+                Segment::Key(name) => node.get(name),
+                Segment::Index(index) => node.as_seq()?.get(*index),
+            })
     }
 
     /// Puts `value`, read as YAML, at `path`. Mappings on the way that are missing or null are
@@ -76,10 +79,10 @@ impl Node {
                 Err(ScenarioError::new(format!("`{name}` is asked of {found}"))
                     .help("accepted is a path through mappings and lists"))
             }
-            (Segment::Index(index), _) => {
-                Err(ScenarioError::new(format!("`[{index}]` is asked of {found}"))
-                    .help("only lists have items"))
-            }
+            (Segment::Index(index), _) => Err(ScenarioError::new(format!(
+                "`[{index}]` is asked of {found}"
+            ))
+            .help("only lists have items")),
         }
     }
 
@@ -99,17 +102,25 @@ impl Node {
 }
 
 impl Map {
-    /// The key nearest to `name`, for a hint.
+    /// A key that looks like a slip of `name`, for a hint where `name` is missing.
     #[must_use]
     pub fn nearest(&self, name: &str) -> Option<&str> {
-        did_you_mean(name, self.entries.iter().map(|entry| entry.key.name.as_str()))
+        let names = self.entries.iter().map(|entry| entry.key.name.as_str());
+        did_you_mean(name, names.filter(|&other| other != name))
     }
 
     fn get_or_insert(&mut self, name: &str) -> &mut Node {
         let known = self.entries.iter().position(|entry| entry.key.name == name);
         let index = known.unwrap_or_else(|| {
-            let key = Key { name: name.to_owned(), line: 0, column: 0 };
-            self.entries.push(Entry { key, value: Node::unplaced(Value::Null) });
+            let key = Key {
+                name: name.to_owned(),
+                line: 0,
+                column: 0,
+            };
+            self.entries.push(Entry {
+                key,
+                value: Node::unplaced(Value::Null),
+            });
             self.entries.len() - 1
         });
         &mut self.entries[index].value
@@ -119,7 +130,11 @@ impl Map {
 /// `parent.key`, the key in quotes where it needs them.
 #[must_use]
 pub fn join(parent: &str, key: &str) -> String {
-    if parent.is_empty() { quoted(key) } else { format!("{parent}.{}", quoted(key)) }
+    if parent.is_empty() {
+        quoted(key)
+    } else {
+        format!("{parent}.{}", quoted(key))
+    }
 }
 
 /// A key as it stands in a path.
@@ -143,7 +158,9 @@ fn segments(path: &str) -> Result<Vec<Segment>, ScenarioError> {
     let mut rest = path;
     loop {
         if let Some(inside) = rest.strip_prefix('[') {
-            let (index, after) = inside.split_once(']').ok_or_else(|| bad("`[` is not closed"))?;
+            let (index, after) = inside
+                .split_once(']')
+                .ok_or_else(|| bad("`[` is not closed"))?;
             let index = index.parse().map_err(|_| bad("an item is a number"))?;
             found.push(Segment::Index(index));
             rest = after;
@@ -198,7 +215,10 @@ mod tests {
 
         assert_eq!(tree.at_path("a.b[1].c").unwrap().value, Value::Int(2));
         assert_eq!(tree.at_path("a.\"gpt-4.1\"").unwrap().as_str(), Some("x"));
-        assert_eq!(tree.at_path(&join("a", "gpt-4.1")).unwrap().as_str(), Some("x"));
+        assert_eq!(
+            tree.at_path(&join("a", "gpt-4.1")).unwrap().as_str(),
+            Some("x")
+        );
         assert_eq!(tree.at_path("a.z"), None);
         assert_eq!(tree.at_path("a..b"), None);
     }
@@ -221,7 +241,12 @@ mod tests {
         let mut tree = tree();
         tree.set_path("a.b", "[1, fast]").unwrap();
 
-        let read = tree.at_path("a").unwrap().get("b").unwrap().read::<Vec<u32>>("t.yaml");
+        let read = tree
+            .at_path("a")
+            .unwrap()
+            .get("b")
+            .unwrap()
+            .read::<Vec<u32>>("t.yaml");
 
         let expected = "t.yaml: [1]: found the text \"fast\"; \
                         accepted is a whole number of at least 0";
@@ -233,7 +258,10 @@ mod tests {
         let mut tree = tree();
         let mut fails = |path, value| tree.set_path(path, value).unwrap_err().to_string();
 
-        assert_eq!(fails("a.b[2]", "1"), "a.b[2]: no item [2] in a list of 2; items count from 0");
+        assert_eq!(
+            fails("a.b[2]", "1"),
+            "a.b[2]: no item [2] in a list of 2; items count from 0"
+        );
         assert_eq!(
             fails("a.b.c", "1"),
             "a.b.c: `c` is asked of a list; accepted is an item, as in `[0].c`"

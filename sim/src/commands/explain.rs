@@ -8,21 +8,20 @@ use crate::{cli::ExplainArgs, complaint::Complaint, output};
 
 pub(super) fn explain(args: &ExplainArgs) -> Result<Ended, Complaint> {
     let scenario = args.scenario.load()?;
-    let plans = scenario.plans();
-    let plan = plans
-        .iter()
-        .find(|plan| plan.arm == args.arm && plan.replication == args.rep)
-        .ok_or_else(|| Complaint::Usage {
+    if args.arm >= scenario.arms().len() || args.rep >= scenario.replications() {
+        return Err(Complaint::Usage {
             message: format!("there is no arm {} with a replication {}", args.arm, args.rep),
             help: format!(
                 "arms are 0 to {}, replications 0 to {}",
                 scenario.arms().len() - 1,
                 scenario.replications() - 1,
             ),
-        })?;
+        });
+    }
+    let plan = scenario.plan(args.arm, args.rep);
 
-    let mut story = Story::new(plan, RequestId(args.request))?;
-    let run_end = simulate(plan, &mut story)?;
+    let mut story = Story::new(&plan, RequestId(args.request))?;
+    let run_end = simulate(&plan, &mut story)?;
     let Some(arrived) = story.arrived() else {
         return Err(Complaint::Usage {
             message: format!("request {} does not arrive in this run", args.request),
@@ -31,7 +30,11 @@ pub(super) fn explain(args: &ExplainArgs) -> Result<Ended, Complaint> {
     };
 
     let labels = labels_text(&scenario.arms()[args.arm].labels);
-    let arm = if labels.is_empty() { String::new() } else { format!(", {labels}") };
+    let arm = if labels.is_empty() {
+        String::new()
+    } else {
+        format!(", {labels}")
+    };
     output::print(&format!(
         "request {} of {}{arm}, replication {}: arrived {:.3} s into the run; times below count from then\n\n{story}",
         args.request,

@@ -10,7 +10,7 @@ mod sweep;
 use std::path::Path;
 
 use clap::{CommandFactory as _, Parser as _};
-use scenarios::{LoadOptions, Scenario, Source, library};
+use scenarios::{LoadOptions, Scenario, Source};
 
 use crate::{
     cli::{Cli, Command, ScenarioArgs},
@@ -49,7 +49,7 @@ pub(crate) fn execute(cli: Cli) -> Result<Ended, Complaint> {
             Ok(Ended::Done)
         }
         Some(Command::Schema) => {
-            output::print(&scenarios::json_schema())?;
+            output::print(&scenarios::schema_json())?;
             Ok(Ended::Done)
         }
     }
@@ -58,7 +58,16 @@ pub(crate) fn execute(cli: Cli) -> Result<Ended, Complaint> {
 impl ScenarioArgs {
     /// Reads the scenario with all changes that were asked for.
     fn load(&self) -> Result<Scenario, Complaint> {
-        Ok(Scenario::load(&self.source()?, &self.options())?)
+        if check::config_text(self).is_some() {
+            return Err(Complaint::Usage {
+                message: format!(
+                    "`{}` is a LiteLLM config and no scenario: it does not say who asks what",
+                    self.scenario,
+                ),
+                help: format!("give it to a scenario: routelab run baseline --config {}", self.scenario),
+            });
+        }
+        Ok(Scenario::load(&self.source(), &self.options())?)
     }
 
     fn options(&self) -> LoadOptions {
@@ -71,20 +80,15 @@ impl ScenarioArgs {
         }
     }
 
-    /// A name of the library, unless a file of that name is there.
-    fn source(&self) -> Result<Source, Complaint> {
+    /// A file if one of that name is there or if it looks like a path, else a name of the library.
+    fn source(&self) -> Source {
         let path = Path::new(&self.scenario);
-        if path.is_file() {
-            return Ok(Source::File(path.to_path_buf()));
+        let like_a_path = path.extension().is_some() || path.components().count() > 1;
+        if path.is_file() || like_a_path {
+            Source::File(path.to_path_buf())
+        } else {
+            Source::Library(self.scenario.clone())
         }
-        if library().iter().any(|entry| entry.name == self.scenario) {
-            return Ok(Source::Library(self.scenario.clone()));
-        }
-        let names: Vec<&str> = library().iter().map(|entry| entry.name).collect();
-        Err(Complaint::Usage {
-            message: format!("`{}` is neither a file nor a bundled scenario", self.scenario),
-            help: scenarios::suggestion(&self.scenario, &names),
-        })
     }
 
     /// The arguments as they would be typed. Two ways of typing the same give the same text.

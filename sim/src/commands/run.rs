@@ -4,7 +4,7 @@
 use std::{fmt::Write as _, num::NonZeroUsize, thread};
 
 use reports::{RunRecord, SweepRecord};
-use scenarios::{Expectation, RunPlan};
+use scenarios::{Expectation, RunPlan, Scenario};
 use sim::{Finding, Verdict, check_metrics, judge, run_plans, sweep_record};
 
 use super::Ended;
@@ -16,12 +16,20 @@ use crate::{
 };
 
 pub(super) fn run(args: &RunArgs) -> Result<Ended, Complaint> {
-    let scenario = args.scenario.load()?;
-    check_metrics(scenario.expect())?;
-    let done = execute_plans(&scenario.plans(), &args.output)?;
     let command = format!("routelab run {}", args.scenario.typed());
-    let sweep = sweep_record(&scenario, done.records, command);
-    give_out(&sweep, scenario.expect(), &args.output, done.interrupted)
+    run_scenario(&args.scenario.load()?, command, &args.output)
+}
+
+/// Runs a scenario and gives out what came of it. `command` is told in the report.
+pub(super) fn run_scenario(
+    scenario: &Scenario,
+    command: String,
+    output: &OutputArgs,
+) -> Result<Ended, Complaint> {
+    check_metrics(scenario.expect())?;
+    let done = execute_plans(&scenario.plans(), output)?;
+    let sweep = sweep_record(scenario, done.records, command);
+    give_out(&sweep, scenario.expect(), output, done.interrupted)
 }
 
 /// Records of finished runs.
@@ -37,7 +45,10 @@ pub(super) fn execute_plans(plans: &[RunPlan], output: &OutputArgs) -> Result<Do
     let progress = Progress::start(plans.len(), jobs.get().min(plans.len()));
     let records = run_plans(plans, jobs, &progress);
     let interrupted = progress.finish();
-    Ok(DoneRuns { records: records?, interrupted })
+    Ok(DoneRuns {
+        records: records?,
+        interrupted,
+    })
 }
 
 /// Prints the result, writes the report, and judges the expectations.
@@ -84,8 +95,19 @@ fn verdicts_text(verdicts: &[Verdict]) -> String {
         return String::new();
     }
     let mut text = "\nexpectations\n".to_owned();
-    for Verdict { metric, arm, bound, found, finding } in verdicts {
-        let at = if arm.is_empty() { String::new() } else { format!(" at {arm}") };
+    for Verdict {
+        metric,
+        arm,
+        bound,
+        found,
+        finding,
+    } in verdicts
+    {
+        let at = if arm.is_empty() {
+            String::new()
+        } else {
+            format!(" at {arm}")
+        };
         let finding = finding.to_string();
         let _ = writeln!(text, "  {finding:<12}  {metric} {bound}{at}: {found}");
     }

@@ -122,7 +122,7 @@ impl Books {
         self.dropped.values().map(|(rows, _)| rows).sum()
     }
 
-    fn drop_row(&mut self, reason: DropReason, line: u64) {
+    pub(crate) fn drop_row(&mut self, reason: DropReason, line: u64) {
         self.dropped.entry(reason).or_insert((0, line)).0 += 1;
     }
 

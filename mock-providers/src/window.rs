@@ -1,0 +1,306 @@
+//! How a limit is counted over time. Each window tells whether more fits now, and when it will.
+//!
+//! | window | what it never lets through | how it is kept |
+//! | --- | --- | --- |
+//! | fixed | more than the limit between two edges of the wall clock (up to twice the limit in a span that lies across an edge) | a count, reset at the edge |
+//! | sliding | more than the limit in any span of the window's length | 61 counts, each of a 60th of the window; the oldest counts in whole, so a use leaves up to a 60th of the window late and never early |
+//! | token bucket | more than `burst + rate·t` in any span `t` | a level in exact integers, no rounding |
+
+use router::{Epoch, Instant};
+
+/// A way to count. Its moments never run back; a moment before the latest counts as the latest.
+#[derive(Clone, Debug)]
+pub(crate) enum Window {
+    Bucket(Bucket),
+    Fixed(Fixed),
+    Sliding(Sliding),
+}
+
+impl Window {
+    /// Brings the window to `at`.
+    pub(crate) fn advance(&mut self, at: Instant) {
+        match self {
+            Self::Bucket(bucket) => bucket.advance(at),
+            Self::Fixed(fixed) => fixed.advance(at),
+            Self::Sliding(sliding) => sliding.advance(at),
+        }
+    }
+
+    /// Whether `amount` more fits now.
+    pub(crate) fn fits(&self, amount: u64) -> bool {
+        match self {
+            Self::Bucket(bucket) => bucket.fits(amount),
+            Self::Fixed(fixed) => fixed.fits(amount),
+            Self::Sliding(sliding) => sliding.fits(amount),
+        }
+    }
+
+    /// Uses up `amount`, whether it fits or not.
+    pub(crate) fn take(&mut self, amount: u64) {
+        match self {
+            Self::Bucket(bucket) => bucket.take(amount),
+            Self::Fixed(fixed) => fixed.take(amount),
+            Self::Sliding(sliding) => sliding.take(amount),
+        }
+    }
+
+    /// From when on `amount` fits, if nothing else comes; `None` if it never will. `now` is where
+    /// the window was brought to last.
+    pub(crate) fn frees(&self, now: Instant, amount: u64) -> Option<Instant> {
+        if self.fits(amount) {
+            return Some(now);
+        }
+        match self {
+            Self::Bucket(bucket) => bucket.frees(amount),
+            Self::Fixed(fixed) => fixed.frees(amount),
+            Self::Sliding(sliding) => sliding.frees(amount),
+        }
+    }
+}
+
+/// A bucket that fills evenly.
+#[derive(Clone, Debug)]
+pub(crate) struct Bucket {
+    rate_per_minute: u64,
+    burst: u64,
+    /// In [`UNITS`].
+    level: u128,
+    filled_at: Instant,
+}
+
+impl Bucket {
+    /// A full bucket that holds `burst`.
+    pub(crate) fn new(rate_per_minute: u64, burst: u64) -> Self {
+        let level = u128::from(burst) * UNITS;
+        Self {
+            rate_per_minute,
+            burst,
+            level,
+            filled_at: Instant::ZERO,
+        }
+    }
+
+    fn advance(&mut self, at: Instant) {
+        let passed = at.since(self.filled_at).as_nanos();
+        let filled = self.level + passed * u128::from(self.rate_per_minute);
+        self.level = filled.min(u128::from(self.burst) * UNITS);
+        self.filled_at = at.max(self.filled_at);
+    }
+
+    fn fits(&self, amount: u64) -> bool {
+        u128::from(amount) * UNITS <= self.level
+    }
+
+    fn take(&mut self, amount: u64) {
+        self.level = self.level.saturating_sub(u128::from(amount) * UNITS);
+    }
+
+    fn frees(&self, amount: u64) -> Option<Instant> {
+        if amount > self.burst {
+            return None;
+        }
+        let missing = (u128::from(amount) * UNITS).saturating_sub(self.level);
+        let wait_ns = u64::try_from(missing.div_ceil(u128::from(self.rate_per_minute)));
+        let free = self
+            .filled_at
+            .as_nanos()
+            .saturating_add(wait_ns.unwrap_or(u64::MAX));
+        Some(Instant::from_nanos(free))
+    }
+}
+
+/// From one edge of the wall clock to the next.
+#[derive(Clone, Debug)]
+pub(crate) struct Fixed {
+    limit: u64,
+    length_ns: u64,
+    /// Where the present window ends.
+    edge_ns: u64,
+    used: u64,
+}
+
+impl Fixed {
+    /// `limit` in each `length_ns` of the wall clock, whose windows began in 1970.
+    pub(crate) fn new(limit: u64, length_ns: u64, epoch: Epoch) -> Self {
+        let unix_ns = u128::from(epoch.unix_seconds()) * 1_000_000_000;
+        let into_window = u64::try_from(unix_ns % u128::from(length_ns))
+            .expect("a remainder is below its divisor, which is a u64");
+        Self {
+            limit,
+            length_ns,
+            edge_ns: length_ns - into_window,
+            used: 0,
+        }
+    }
+
+    fn advance(&mut self, at: Instant) {
+        if let Some(past) = at.as_nanos().checked_sub(self.edge_ns) {
+            let windows = past / self.length_ns + 1;
+            self.edge_ns = self
+                .edge_ns
+                .saturating_add(windows.saturating_mul(self.length_ns));
+            self.used = 0;
+        }
+    }
+
+    fn fits(&self, amount: u64) -> bool {
+        self.used.saturating_add(amount) <= self.limit
+    }
+
+    fn take(&mut self, amount: u64) {
+        self.used = self.used.saturating_add(amount);
+    }
+
+    fn frees(&self, amount: u64) -> Option<Instant> {
+        (amount <= self.limit).then_some(Instant::from_nanos(self.edge_ns))
+    }
+}
+
+/// The span of one length before now.
+#[derive(Clone, Debug)]
+pub(crate) struct Sliding {
+    limit: u64,
+    part_ns: u64,
+    /// What was used in each part; a ring.
+    used: Box<[u64; PARTS]>,
+    /// Where the newest part stands in the ring.
+    slot: usize,
+    /// Which part of the run the newest is.
+    newest: u64,
+    sum: u64,
+}
+
+impl Sliding {
+    /// `limit` in any span of `length_ns`.
+    pub(crate) fn new(limit: u64, length_ns: u64) -> Self {
+        let part_ns = length_ns.div_ceil(PARTS as u64 - 1);
+        Self {
+            limit,
+            part_ns,
+            used: Box::new([0; PARTS]),
+            slot: 0,
+            newest: 0,
+            sum: 0,
+        }
+    }
+
+    fn advance(&mut self, at: Instant) {
+        let now = (at.as_nanos() / self.part_ns).max(self.newest);
+        if now - self.newest >= PARTS as u64 {
+            self.used.fill(0);
+            self.sum = 0;
+            self.newest = now;
+        }
+        while self.newest < now {
+            self.newest += 1;
+            self.slot = (self.slot + 1) % PARTS;
+            self.sum -= std::mem::take(&mut self.used[self.slot]);
+        }
+    }
+
+    fn fits(&self, amount: u64) -> bool {
+        self.sum.saturating_add(amount) <= self.limit
+    }
+
+    fn take(&mut self, amount: u64) {
+        self.used[self.slot] += amount;
+        self.sum += amount;
+    }
+
+    fn frees(&self, amount: u64) -> Option<Instant> {
+        let room = self.limit.checked_sub(amount)?;
+        let mut left = self.sum;
+        // From the oldest part to the newest, each of which leaves when it is 61 parts old.
+        for parts in 1..=PARTS {
+            left -= self.used[(self.slot + parts) % PARTS];
+            if left <= room {
+                let leaves = (self.newest + parts as u64).saturating_mul(self.part_ns);
+                return Some(Instant::from_nanos(leaves));
+            }
+        }
+        None
+    }
+}
+
+/// Parts of a sliding window: sixty, and the one that is going out of it.
+const PARTS: usize = 61;
+/// A bucket's level is counted in 60 billionths of a request or token, so that a nanosecond at
+/// one a minute fills exactly one unit.
+const UNITS: u128 = 60_000_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: f64) -> Instant {
+        Instant::from_secs_f64(seconds)
+    }
+
+    fn admit(window: &mut Window, at: Instant, amount: u64) -> bool {
+        window.advance(at);
+        let fits = window.fits(amount);
+        if fits {
+            window.take(amount);
+        }
+        fits
+    }
+
+    const MINUTE_NS: u64 = 60_000_000_000;
+
+    #[test]
+    fn a_fixed_window_lets_twice_its_limit_through_across_an_edge_and_no_more() {
+        let mut window = Window::Fixed(Fixed::new(100, MINUTE_NS, Epoch::from_unix_seconds(30)));
+
+        let before = (0..150)
+            .filter(|_| admit(&mut window, at(29.999), 1))
+            .count();
+        let after = (0..150).filter(|_| admit(&mut window, at(30.0), 1)).count();
+
+        assert_eq!((before, after), (100, 100));
+    }
+
+    #[test]
+    fn a_sliding_window_has_no_burst_at_an_edge_and_forgets_within_a_sixtieth() {
+        let mut window = Window::Sliding(Sliding::new(100, MINUTE_NS));
+
+        let first = (0..150)
+            .filter(|_| admit(&mut window, at(59.999), 1))
+            .count();
+        assert_eq!(first, 100);
+        assert!(!admit(&mut window, at(60.0), 1));
+        assert!(
+            !admit(&mut window, at(119.999), 1),
+            "exactly a minute later it still counts"
+        );
+        assert!(
+            admit(&mut window, at(121.0), 1),
+            "and a sixtieth later it does not"
+        );
+    }
+
+    #[test]
+    fn a_bucket_gives_its_burst_at_once_and_then_its_rate_exactly() {
+        let mut window = Window::Bucket(Bucket::new(60, 5));
+
+        assert_eq!((0..9).filter(|_| admit(&mut window, at(0.0), 1)).count(), 5);
+        assert!(!admit(
+            &mut window,
+            Instant::from_nanos(1_000_000_000 - 1),
+            1
+        ));
+        assert!(admit(&mut window, Instant::from_nanos(1_000_000_000), 1));
+        assert_eq!(window.frees(at(1.0), 1), Some(at(2.0)));
+    }
+
+    #[test]
+    fn what_is_more_than_the_limit_never_fits() {
+        for mut window in [
+            Window::Fixed(Fixed::new(10, MINUTE_NS, Epoch::default())),
+            Window::Sliding(Sliding::new(10, MINUTE_NS)),
+            Window::Bucket(Bucket::new(60, 10)),
+        ] {
+            window.advance(at(1.0));
+            assert_eq!(window.frees(at(1.0), 11), None);
+        }
+    }
+}

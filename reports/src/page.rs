@@ -1,0 +1,290 @@
+//! A sweep as one page: the finding first, then the picture that shows it, then everything else.
+//!
+//! The page asks nothing of the network and needs no script. Everything that came from a file is
+//! written as text. Dark and light follow the reader's preference.
+
+use crate::{
+    advice::{Findings, findings},
+    comparison::Verdict,
+    console::basis,
+    error::ReportError,
+    html::escaped,
+    overview::{Overview, Row, WIDE},
+    plots::{Drawing, TEXT_RULE, dark_rules, draw_all},
+    record::SweepRecord,
+};
+
+/// The page with its pictures inside.
+///
+/// # Errors
+///
+/// If there is nothing to report or a picture cannot be drawn.
+pub fn page(sweep: &SweepRecord) -> Result<String, ReportError> {
+    Ok(page_with(sweep, &draw_all(sweep)?))
+}
+
+pub(crate) fn page_with(sweep: &SweepRecord, drawings: &[Drawing]) -> String {
+    let findings = findings(sweep);
+    let (timelines, plots): (Vec<&Drawing>, Vec<&Drawing>) = drawings
+        .iter()
+        .partition(|drawing| drawing.name.starts_with("timeline"));
+    let mut parts = vec![head(sweep), finding(sweep, &findings)];
+    let (key, further) = match plots.split_first() {
+        Some((key, further)) => (Some(*key), further),
+        None => (None, [].as_slice()),
+    };
+    parts.extend(key.map(|key| figures("The picture", &[key])));
+    parts.push(list("What each setting does", &findings.axes));
+    parts.push(arms(sweep));
+    parts.push(figures("More pictures", further));
+    parts.push(figures("By time", &timelines));
+    parts.push(list("Ignored configuration keys", &sweep.ignored));
+    parts.push(list("Notes", &sweep.notes));
+    parts.push(assumptions(sweep));
+    parts.push(origin(sweep));
+    parts.push("</main></body></html>\n".to_owned());
+    parts.concat()
+}
+
+fn head(sweep: &SweepRecord) -> String {
+    let title = escaped(&sweep.title);
+    let purpose = match sweep.purpose.is_empty() {
+        true => String::new(),
+        false => format!("<p class=\"purpose\">{}</p>\n", escaped(&sweep.purpose)),
+    };
+    let banner = match sweep.partial {
+        true => {
+            "<p class=\"banner\" role=\"alert\">PARTIAL: the sweep was interrupted; this is what was finished.</p>\n"
+        }
+        false => "",
+    };
+    format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none';style-src 'unsafe-inline'\">\n\
+         <title>{title} · routelab</title>\n<style>{CSS}{TEXT_RULE}\n\
+         @media(prefers-color-scheme:dark){{{DARK}{}}}</style></head>\n<body><main>\n\
+         <h1>{title}</h1>\n{purpose}{banner}",
+        dark_rules()
+    )
+}
+
+fn finding(sweep: &SweepRecord, findings: &Findings) -> String {
+    let (lead, rest) = findings
+        .headline
+        .split_first()
+        .expect("a headline is never empty");
+    let rest: Vec<String> = rest.iter().map(|sentence| escaped(sentence)).collect();
+    let mut text = format!(
+        "<section class=\"finding\"><p class=\"lead\">{}</p><p>{}</p></section>\n<p class=\"basis\">{}</p>\n",
+        escaped(lead),
+        rest.join(" "),
+        escaped(&basis(sweep))
+    );
+    if !findings.warnings.is_empty() {
+        let warnings = items(&findings.warnings);
+        text.push_str(&format!(
+            "<div class=\"warn\"><strong>Before you rely on this</strong>{warnings}</div>\n"
+        ));
+    }
+    text
+}
+
+fn arms(sweep: &SweepRecord) -> String {
+    let overview = Overview::new(sweep, WIDE);
+    let axes = overview.axes.len();
+    let heading = |(index, title): (usize, String)| {
+        let class = if index < axes { " class=\"name\"" } else { "" };
+        format!("<th scope=\"col\"{class}>{}</th>", escaped(&title))
+    };
+    let headings: String = overview
+        .titles()
+        .into_iter()
+        .enumerate()
+        .map(heading)
+        .collect();
+    let rows: String = overview
+        .rows
+        .iter()
+        .map(|row| arm_row(&overview, row))
+        .collect();
+    let what = match overview.rows.len() {
+        1 => "In numbers",
+        _ => "All arms, best first",
+    };
+    let caption = match overview.has_differences() {
+        true => format!(
+            "<p class=\"basis\">Mean ± half of the 95 % interval over replications. The column “vs reference” is the \
+             difference in {} to the reference on the same luck, with its 95 % interval; \
+             “better” and “worse” stand only where it is clear after Holm’s correction.</p>\n",
+            escaped(&crate::advice::lower_first(overview.deciding.title()))
+        ),
+        false => "<p class=\"basis\">Mean ± half of the 95 % interval over replications.</p>\n"
+            .to_owned(),
+    };
+    format!(
+        "<h2>{what}</h2>\n{caption}<div class=\"scroll\" tabindex=\"0\"><table><thead><tr><th scope=\"col\">#</th>\
+         {headings}</tr></thead><tbody>\n{rows}</tbody></table></div>\n"
+    )
+}
+
+fn arm_row(overview: &Overview<'_>, row: &Row<'_>) -> String {
+    let class = match (row.is_reference, row.place) {
+        (true, _) => " class=\"reference\"",
+        (false, 1) => " class=\"best\"",
+        (false, _) => "",
+    };
+    let name = |value: &&str| format!("<td class=\"name\">{}</td>", escaped(value));
+    let settings = row.values.iter().map(name);
+    let metrics = row.cells.iter().map(|cell| metric_cell(cell));
+    let cells = overview.in_order(settings, metrics, difference_cell(row));
+    format!("<tr{class}><td>{}</td>{}</tr>\n", row.place, cells.concat())
+}
+
+fn metric_cell(cell: &str) -> String {
+    match cell.split_once(" ± ") {
+        Some((mean, half)) => {
+            format!(
+                "<td>{} <small>± {}</small></td>",
+                escaped(mean),
+                escaped(half)
+            )
+        }
+        None if cell.is_empty() => "<td>—</td>".to_owned(),
+        None => format!("<td>{}</td>", escaped(cell)),
+    }
+}
+
+fn difference_cell(row: &Row<'_>) -> String {
+    let Some((difference, verdict)) = &row.difference else {
+        let class = if row.is_reference {
+            "tag is-reference"
+        } else {
+            "unclear"
+        };
+        return format!(
+            "<td><span class=\"{class}\">{}</span></td>",
+            escaped(&row.difference_text())
+        );
+    };
+    let class = match verdict {
+        Verdict::Better => "tag better",
+        Verdict::Worse => "tag worse",
+        Verdict::Uncorrected | Verdict::Unclear => "unclear",
+    };
+    let (change, interval) = difference.split_once(" [").unwrap_or((difference, ""));
+    let interval = match interval.is_empty() {
+        true => String::new(),
+        false => format!(" <small>[{}</small>", escaped(interval)),
+    };
+    format!(
+        "<td>{}{interval} <span class=\"{class}\">{}</span></td>",
+        escaped(change),
+        verdict.word()
+    )
+}
+
+fn figures(heading: &str, drawings: &[&Drawing]) -> String {
+    if drawings.is_empty() {
+        return String::new();
+    }
+    let figure = |drawing: &&Drawing| {
+        let class = if drawing.width > 600 { "wide" } else { "half" };
+        format!(
+            "<figure class=\"{class}\"><h3>{}</h3><div class=\"box\">{}</div><figcaption>{}</figcaption></figure>\n",
+            escaped(&drawing.title),
+            drawing.svg,
+            escaped(&drawing.caption)
+        )
+    };
+    let figures: String = drawings.iter().map(figure).collect();
+    format!("<h2>{heading}</h2>\n<div class=\"plots\">\n{figures}</div>\n")
+}
+
+fn list(heading: &str, lines: &[String]) -> String {
+    match (lines.len(), lines.len() > LINES_OPEN) {
+        (0, _) => String::new(),
+        (_, false) => format!("<h2>{heading}</h2>\n{}", items(lines)),
+        (n, true) => format!(
+            "<h2>{heading}</h2>\n<details><summary>{n} lines</summary>{}</details>\n",
+            items(lines)
+        ),
+    }
+}
+
+fn items(lines: &[String]) -> String {
+    let items: String = lines
+        .iter()
+        .map(|line| format!("<li>{}</li>", escaped(line)))
+        .collect();
+    format!("<ul>{items}</ul>\n")
+}
+
+/// What the numbers rest on.
+fn assumptions(sweep: &SweepRecord) -> String {
+    let runs: Vec<_> = sweep.arms.iter().flat_map(|arm| &arm.runs).collect();
+    let requests: u64 = runs.iter().map(|run| run.requests).sum();
+    let unfinished: u64 = runs.iter().map(|run| run.unfinished).sum();
+    let drained = match unfinished {
+        0 => "yes: every run went on until its last request had ended".to_owned(),
+        n => format!("no: {n} requests had no answer when their run was cut off"),
+    };
+    let bound = |bound: Option<f64>| bound.map_or_else(|| "none".to_owned(), |s| format!("{s} s"));
+    let slo = runs.first().map_or_else(
+        || "none".to_owned(),
+        |run| {
+            format!(
+                "latency {}, first token {}",
+                bound(run.slo_latency_s),
+                bound(run.slo_first_token_s)
+            )
+        },
+    );
+    let rows = [
+        ("Version", format!("routelab {}", sweep.version)),
+        ("Router profile", sweep.profile.clone()),
+        ("Seed", format!("{}; all arms of a replication share its randomness", sweep.seed)),
+        ("Runs", format!("{} of {} arms × {} replications", runs.len(), sweep.arms.len(), sweep.replications)),
+        ("Requests", format!("{requests} in all runs together")),
+        ("Drained", drained),
+        ("Service level", slo),
+        (
+            "Quantiles",
+            "from HDR histograms with three significant figures: at most 0.1 % above the order statistic"
+                .to_owned(),
+        ),
+        (
+            "Intervals",
+            "Student’s t over replications, 95 %; differences paired by replication; “clear” means \
+             p below 5 % after Holm’s correction over all arms compared with the reference"
+                .to_owned(),
+        ),
+        ("Time", "virtual: modelled providers, no network, no real clock".to_owned()),
+    ];
+    let rows: String = (rows.iter())
+        .map(|(name, text)| format!("<dt>{name}</dt><dd>{}</dd>", escaped(text)))
+        .collect();
+    format!("<h2>Assumptions</h2>\n<dl>{rows}</dl>\n")
+}
+
+fn origin(sweep: &SweepRecord) -> String {
+    let scenario = match sweep.scenario_text.is_empty() {
+        true => String::new(),
+        false => format!(
+            "<details><summary>The scenario as it was written</summary><pre>{}</pre></details>\n",
+            escaped(&sweep.scenario_text)
+        ),
+    };
+    format!(
+        "<h2>Make it again</h2>\n<pre>{}</pre>\n{scenario}",
+        escaped(&sweep.command)
+    )
+}
+
+const CSS: &str = include_str!("page.css");
+/// The page's own colours in the dark.
+const DARK: &str = ":root{--paper:#14181b;--ink:#e6e9ec;--muted:#a0abb4;--line:#2e353b;\
+     --soft:#1b2024;--best:#3fc9a2;--best-soft:#17302a;--ref:#8fabf5;--ref-soft:#1c2438;--worst:#ff8a5c;\
+     --worst-soft:#33211a}";
+/// Longer lists are folded.
+const LINES_OPEN: usize = 12;

@@ -1,0 +1,16 @@
+//! Records, tables, plots and the page, from made-up runs to finished files.
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    clippy::float_cmp,
+    clippy::wildcard_enum_match_arm,
+    unreachable_pub,
+    reason = "tests compare small numbers, and a log ignores the events it does not keep"
+)]
+
+#[cfg(feature = "render")]
+mod page;
+mod recorder;
+mod stand_in;
+mod text;

@@ -1,0 +1,122 @@
+//! Recorded behaviour of two versions of LiteLLM's Router, played against this one.
+//!
+//! Every vector in `vectors/` (or in the folder that `ROUTELAB_VECTORS` names) runs against both
+//! profiles in virtual time, with several seeds. `cargo test -p router --test conformance --
+//! --nocapture` prints a line for each vector and profile.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test may panic, and the table is its report"
+)]
+
+mod compare;
+mod play;
+mod setup;
+mod statistics;
+mod upstream;
+mod vector;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+};
+
+use router::ProfileName;
+
+use crate::{setup::Setup, vector::Vector};
+
+/// Features that recorded vectors use and the core does not have. It may only shrink.
+const NOT_MODELLED: [&str; 0] = [];
+
+/// Runs of each vector, each with its own seed.
+const SEEDS: u64 = 5;
+
+/// A profile, and the version that it is recorded as.
+const PROFILES: [(ProfileName, &str); 2] =
+    [(ProfileName::Litellm192, "1.92.0"), (ProfileName::Litellm1110, "1.110.2")];
+
+#[derive(Debug)]
+enum Verdict {
+    Passed,
+    Failed(Vec<String>),
+    NotModelled(BTreeSet<&'static str>),
+}
+
+#[test]
+fn every_vector_behaves_as_recorded() {
+    let given = std::env::var_os("ROUTELAB_VECTORS").map(PathBuf::from);
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance/vectors");
+    let vectors = vector::read_folder(given.as_deref().unwrap_or(&own));
+    assert!(!vectors.is_empty(), "the folder holds no vectors");
+    let mut counts: BTreeMap<(String, &str), [u32; 3]> = BTreeMap::new();
+    let mut missing = BTreeSet::new();
+    let mut failed = 0;
+
+    for vector in &vectors {
+        for (profile, version) in PROFILES {
+            let verdict = judge(vector, profile, version);
+            let name = &vector.name;
+            let column = match &verdict {
+                Verdict::Passed => {
+                    println!("pass  {version:7} {name}");
+                    0
+                }
+                Verdict::Failed(why) => {
+                    println!("FAIL  {version:7} {name}: {}", why.join("; "));
+                    failed += 1;
+                    1
+                }
+                Verdict::NotModelled(features) => {
+                    let features: Vec<_> = features.iter().copied().collect();
+                    println!("skip  {version:7} {name}: not modelled yet: {}", features.join(", "));
+                    missing.extend(features);
+                    2
+                }
+            };
+            let key = (vector.category.clone(), profile.as_str());
+            counts.entry(key).or_default()[column] += 1;
+        }
+    }
+
+    println!("\n{:24} {:14} {:>6} {:>6} {:>6}", "category", "profile", "pass", "fail", "skip");
+    let mut sums: BTreeMap<&str, [u32; 3]> = BTreeMap::new();
+    for ((category, profile), row) in &counts {
+        println!("{category:24} {profile:14} {:6} {:6} {:6}", row[0], row[1], row[2]);
+        let sum = sums.entry(profile).or_default();
+        (0..3).for_each(|i| sum[i] += row[i]);
+    }
+    for (profile, row) in &sums {
+        println!("{:24} {profile:14} {:6} {:6} {:6}", "all", row[0], row[1], row[2]);
+    }
+    assert_eq!(failed, 0, "vectors that behave otherwise than recorded");
+    if given.is_none() {
+        let known = BTreeSet::from(NOT_MODELLED);
+        assert_eq!(missing, known, "features that are not modelled");
+    }
+}
+
+fn judge(vector: &Vector, profile: ProfileName, version: &str) -> Verdict {
+    let features = setup::not_modelled(vector);
+    if !features.is_empty() {
+        return Verdict::NotModelled(features);
+    }
+    let facts = &vector.recorded[version];
+    let config = match (setup::setup(&vector.config, profile), facts.build.ok) {
+        (Setup::Refused(_), false) => return Verdict::Passed,
+        (Setup::Refused(why), true) => return Verdict::Failed(vec![format!("refused: {why}")]),
+        (Setup::Ready(_), false) => {
+            return Verdict::Failed(vec!["accepted, but recorded as refused".to_owned()]);
+        }
+        (Setup::Ready(config), true) => config,
+    };
+    let play = |seed| {
+        let trace = play::play(vector, &config, seed, facts.cooldowns.is_some());
+        trace.renamed(&vector.symmetric)
+    };
+    let traces: Vec<_> = (0..SEEDS).map(play).collect();
+    match compare::differences(vector, facts, &traces) {
+        found if found.is_empty() => Verdict::Passed,
+        found => Verdict::Failed(found),
+    }
+}

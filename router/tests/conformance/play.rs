@@ -1,0 +1,455 @@
+//! Plays a vector's client against a router in virtual time, and writes down what happened.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    time::Duration,
+};
+
+use router::{
+    Answer, Attempt, DeploymentId, Event, Instant, Observer, Outcome, Parked, Request, RequestId,
+    RouteError, Router, RouterConfig, Seed, Step, Turn, Wait,
+};
+
+use crate::{
+    setup,
+    upstream::{Course, ScriptedUpstream, millis},
+    vector::{Asked, ClientStep, Vector},
+};
+
+/// What one run of a vector showed.
+#[derive(Debug, Default)]
+pub struct Trace {
+    pub requests: BTreeMap<String, Played>,
+    pub bursts: BTreeMap<String, Vec<Played>>,
+    pub batches: BTreeMap<String, Vec<Played>>,
+    /// The benched set after each step, with seconds and status.
+    pub benched: Vec<(String, BTreeMap<String, (f64, String)>)>,
+    pub most_at_once: BTreeMap<String, u32>,
+    pub queries: BTreeMap<String, Vec<String>>,
+    /// Deployments in the order of their first use.
+    used: Vec<String>,
+}
+
+impl Trace {
+    /// Names equal deployments by the order of their first use, as the recorder did.
+    pub fn renamed(mut self, symmetric: &[Vec<String>]) -> Self {
+        let mut names: BTreeMap<String, String> = BTreeMap::new();
+        for list in symmetric {
+            let used = self.used.iter().filter(|name| list.contains(name));
+            let unused = list.iter().filter(|name| !self.used.contains(name));
+            names.extend(used.chain(unused).cloned().zip(list.iter().cloned()));
+        }
+        let rename = |name: &mut String| {
+            if let Some(new) = names.get(name) {
+                name.clone_from(new);
+            }
+        };
+        let played = self
+            .requests
+            .values_mut()
+            .chain(self.bursts.values_mut().flatten())
+            .chain(self.batches.values_mut().flatten());
+        for played in played {
+            played.attempts.iter_mut().for_each(|a| rename(&mut a.deployment));
+            if let PlayedResult::Served { by } = &mut played.result {
+                rename(by);
+            }
+        }
+        let key = |(mut name, value)| {
+            rename(&mut name);
+            (name, value)
+        };
+        for (_, benched) in &mut self.benched {
+            *benched = std::mem::take(benched).into_iter().map(key).collect();
+        }
+        let key = |(mut name, value)| {
+            rename(&mut name);
+            (name, value)
+        };
+        self.most_at_once = self.most_at_once.into_iter().map(key).collect();
+        self
+    }
+}
+
+/// What became of one request.
+#[derive(Debug, Clone)]
+pub struct Played {
+    pub started: Instant,
+    pub ended: Instant,
+    /// Attempts that were seen upstream, in order of arrival there.
+    pub attempts: Vec<PlayedAttempt>,
+    /// Attempts on a port where nobody listens.
+    pub refused: usize,
+    /// Computed waits.
+    pub waits: usize,
+    pub result: PlayedResult,
+}
+
+#[derive(Debug, Clone)]
+pub struct PlayedAttempt {
+    pub deployment: String,
+    pub status: String,
+    pub arrived: Instant,
+    pub ended: Instant,
+}
+
+#[derive(Debug, Clone)]
+pub enum PlayedResult {
+    Served { by: String },
+    Failed { exception: &'static str, status: Option<u16>, try_again_in: Option<Duration> },
+}
+
+/// The client's own overhead before an attempt reaches the upstream, and after its end: the least
+/// that was recorded. Order matters here, not length.
+const OVERHEAD: Duration = Duration::from_millis(1);
+
+struct World<'a> {
+    router: Router,
+    names: Vec<String>,
+    upstream: ScriptedUpstream<'a>,
+    now: Instant,
+    queue: BTreeMap<(Instant, u64), Due>,
+    entered: u64,
+    next_request: u64,
+    live: BTreeMap<RequestId, Live>,
+    benches: Benches,
+    at_once: BTreeMap<String, u32>,
+    trace: Trace,
+}
+
+/// A request under way.
+struct Live {
+    asked: Asked,
+    held: Option<Held>,
+    played: Played,
+    /// Who delivered the first token that the caller saw.
+    first_token_from: Option<String>,
+}
+
+enum Held {
+    Attempt(Attempt),
+    Parked(Parked),
+    Wait(Wait),
+}
+
+enum Due {
+    Start(Box<Asked>, RequestId),
+    Arrives(RequestId),
+    Headers(RequestId),
+    Ends(RequestId, Box<Course>),
+    WaitOver(RequestId),
+}
+
+/// Remembers the status that benched each deployment.
+#[derive(Debug, Default)]
+struct Benches {
+    last_failure: Option<String>,
+    by: BTreeMap<DeploymentId, String>,
+}
+
+impl Observer for Benches {
+    fn observe(&mut self, _at: Instant, event: &Event<'_>) {
+        if let Event::Finished { outcome: Outcome::Failure(failure), .. } = event {
+            self.last_failure = failure.status.map(|s| s.to_string());
+        }
+        if let Event::CooledDown { deployment, .. } = event {
+            let status = self.last_failure.clone().unwrap_or_default();
+            self.by.insert(*deployment, status);
+        }
+    }
+}
+
+/// Plays the whole vector.
+pub fn play(vector: &Vector, config: &RouterConfig, seed: u64, settles: bool) -> Trace {
+    let router = Router::new(config, Seed(seed)).expect("a configuration that LiteLLM accepts");
+    let mut world = World {
+        names: config.deployments.iter().map(|d| d.id.clone()).collect(),
+        upstream: ScriptedUpstream::new(vector, config.profile),
+        router,
+        now: Instant::ZERO,
+        queue: BTreeMap::new(),
+        entered: 0,
+        next_request: 0,
+        live: BTreeMap::new(),
+        benches: Benches::default(),
+        at_once: BTreeMap::new(),
+        trace: Trace::default(),
+    };
+    let settle = millis(vector.settle_ms.unwrap_or(60.0));
+    for step in &vector.client {
+        let done = world.step(step);
+        if let (Some(id), true) = (done, settles) {
+            world.now += settle;
+            world.look_at_benches(id);
+        }
+    }
+    world.trace
+}
+
+impl World<'_> {
+    /// Does one step of the client's; gives its id if the benched set is read after it.
+    fn step(&mut self, step: &ClientStep) -> Option<String> {
+        match step {
+            ClientStep::Request(asked) => {
+                let played = self.run(&[asked.clone()]).remove(0);
+                self.trace.requests.insert(asked.id.clone(), played);
+                return Some(asked.id.clone());
+            }
+            ClientStep::Batch { id, requests } => {
+                let played = self.run(requests);
+                for (asked, played) in requests.iter().zip(&played) {
+                    self.trace.requests.insert(asked.id.clone(), played.clone());
+                }
+                self.trace.batches.insert(id.clone(), played);
+                return Some(id.clone());
+            }
+            ClientStep::Burst { asked, count, gap_ms } => {
+                let mut all = Vec::new();
+                for _ in 0..*count {
+                    all.extend(self.run(&[asked.clone()]));
+                    self.now += millis(*gap_ms);
+                }
+                self.trace.bursts.insert(asked.id.clone(), all);
+                return Some(asked.id.clone());
+            }
+            ClientStep::Sleep { ms } => self.now += millis(*ms),
+            ClientStep::At { ms } => self.now = self.now.max(Instant::ZERO + millis(*ms)),
+            ClientStep::Align { second_min, second_max } => self.align(*second_min, *second_max),
+            ClientStep::UpdateSettings { settings } => {
+                let mut changed = self.router.config().settings.clone();
+                for (key, value) in settings {
+                    setup::set(&mut changed, key, value).expect("a setting");
+                }
+                self.router.update_settings(changed);
+            }
+            ClientStep::DeleteDeployment { id } => {
+                let at = self.names.iter().position(|name| name == id);
+                let at = u32::try_from(at.expect("a deployment")).unwrap();
+                self.router.delete_deployment(DeploymentId(at));
+            }
+            ClientStep::Query { id, .. } => {
+                let mut ids = self.names.clone();
+                ids.sort();
+                ids.dedup();
+                self.trace.queries.insert(id.clone(), ids);
+            }
+        }
+        None
+    }
+
+    /// Waits until the wall clock's second of the minute is in the range.
+    fn align(&mut self, min: u64, max: u64) {
+        let epoch = self.router.config().epoch;
+        let into = self.now.since(Instant::ZERO).as_secs();
+        let second = (epoch.unix_seconds() + into) % 60;
+        if !(min..=max).contains(&second) {
+            let whole = Instant::ZERO + Duration::from_secs(into);
+            self.now = whole + Duration::from_secs((min + 60 - second) % 60);
+        }
+    }
+
+    fn look_at_benches(&mut self, after: String) {
+        let mut benched = BTreeMap::new();
+        for (number, name) in (0..).zip(&self.names) {
+            let deployment = DeploymentId(number);
+            if let Some(length) = self.router.cooldown_length(self.now, deployment) {
+                let status = self.benches.by.get(&deployment).cloned().unwrap_or_default();
+                benched.insert(name.clone(), (length.as_secs_f64(), status));
+            }
+        }
+        self.trace.benched.push((after, benched));
+    }
+
+    fn push(&mut self, at: Instant, due: Due) {
+        self.queue.insert((at, self.entered), due);
+        self.entered += 1;
+    }
+
+    /// Starts the requests, each after its delay, and drives them all to their answers.
+    fn run(&mut self, requests: &[Asked]) -> Vec<Played> {
+        let first = self.next_request;
+        for asked in requests {
+            let id = RequestId(self.next_request);
+            self.next_request += 1;
+            self.push(self.now + millis(asked.delay_ms), Due::Start(Box::new(asked.clone()), id));
+        }
+        let mut done = BTreeMap::new();
+        while let Some(((at, _), due)) = self.queue.pop_first() {
+            self.now = self.now.max(at);
+            self.happen(due, &mut done);
+        }
+        assert!(self.live.is_empty(), "every request ends");
+        (first..self.next_request)
+            .map(|id| done.remove(&RequestId(id)).expect("every request is answered"))
+            .collect()
+    }
+
+    fn happen(&mut self, due: Due, done: &mut BTreeMap<RequestId, Played>) {
+        let (id, turn) = match due {
+            Due::Start(asked, id) => (id, self.start(*asked, id)),
+            Due::Arrives(id) => {
+                self.arrives(id);
+                return;
+            }
+            Due::Headers(id) => {
+                let Some(Held::Attempt(attempt)) = &self.live[&id].held else {
+                    unreachable!("the answer begins during the attempt")
+                };
+                let released = self.router.first_token(self.now, attempt, &mut self.benches);
+                self.admit(released, done);
+                return;
+            }
+            Due::Ends(id, course) => (id, self.ends(id, &course)),
+            Due::WaitOver(id) => {
+                let live = self.live.get_mut(&id).expect("a live request");
+                let Some(Held::Wait(wait)) = live.held.take() else {
+                    unreachable!("a wait is over")
+                };
+                (id, self.router.resume(self.now, wait, &mut self.benches))
+            }
+        };
+        self.obey(id, turn, done);
+    }
+
+    fn start(&mut self, asked: Asked, id: RequestId) -> Turn {
+        let request = Request {
+            id,
+            model: self.router.model(&asked.model),
+            // About what the default prompt has, and one more for each filler word.
+            prompt_tokens: 15 + asked.words,
+            max_tokens: None,
+            stream: asked.stream,
+            overrides: setup::overrides(&asked).map(std::sync::Arc::new),
+        };
+        let played = Played {
+            started: self.now,
+            ended: self.now,
+            attempts: Vec::new(),
+            refused: 0,
+            waits: 0,
+            result: PlayedResult::Served { by: String::new() },
+        };
+        self.live.insert(id, Live { asked, held: None, played, first_token_from: None });
+        self.router.arrive(self.now, request, &mut self.benches)
+    }
+
+    /// An attempt reaches the upstream, which decides what becomes of it.
+    fn arrives(&mut self, id: RequestId) {
+        let live = self.live.get_mut(&id).expect("a live request");
+        let Some(Held::Attempt(attempt)) = &live.held else {
+            unreachable!("an attempt arrives")
+        };
+        let plan = self.router.plan(attempt);
+        let name = plan.deployment.to_owned();
+        let wants_first_token = plan.wants_first_token;
+        let stream = live.asked.stream;
+        let course = self.upstream.call(self.now, OVERHEAD, &name, stream, plan.deadline);
+        let ends = self.now + course.ends_after;
+        if course.unseen {
+            live.played.refused += 1;
+        } else {
+            live.played.attempts.push(PlayedAttempt {
+                deployment: name.clone(),
+                status: course.label.clone(),
+                arrived: self.now,
+                ended: ends,
+            });
+            if !self.trace.used.contains(&name) {
+                self.trace.used.push(name.clone());
+            }
+            let calls = self.at_once.entry(name.clone()).or_default();
+            *calls += 1;
+            let most = self.trace.most_at_once.entry(name).or_default();
+            *most = (*most).max(*calls);
+        }
+        if wants_first_token && course.headers_after < course.ends_after {
+            self.push(self.now + course.headers_after, Due::Headers(id));
+        }
+        // A client that gives up does so at its deadline; the end of an answer has a way to go.
+        let back = if course.label == "abandoned" { Duration::ZERO } else { OVERHEAD };
+        self.push(ends + back, Due::Ends(id, Box::new(course)));
+    }
+
+    fn ends(&mut self, id: RequestId, course: &Course) -> Turn {
+        let live = self.live.get_mut(&id).expect("a live request");
+        let Some(Held::Attempt(attempt)) = live.held.take() else {
+            unreachable!("an attempt ends")
+        };
+        let name = &self.names[attempt.deployment().index()];
+        if !course.unseen {
+            *self.at_once.get_mut(name).expect("it arrived") -= 1;
+        }
+        let delivered = match &course.outcome {
+            Outcome::Success { .. } => true,
+            Outcome::Failure(failure) => failure.tokens_delivered > 0,
+        };
+        if delivered && live.first_token_from.is_none() {
+            live.first_token_from = Some(name.clone());
+        }
+        self.router.attempt_finished(self.now, attempt, &course.outcome, &mut self.benches)
+    }
+
+    fn admit(&mut self, released: Option<RequestId>, done: &mut BTreeMap<RequestId, Played>) {
+        let mut released = VecDeque::from_iter(released);
+        while let Some(id) = released.pop_front() {
+            let live = self.live.get_mut(&id).expect("a parked request is live");
+            let Some(Held::Parked(parked)) = live.held.take() else {
+                unreachable!("only a parked request is released")
+            };
+            let turn = self.router.admitted(self.now, parked, &mut self.benches);
+            released.extend(self.follow(id, turn, done));
+        }
+    }
+
+    fn obey(&mut self, id: RequestId, turn: Turn, done: &mut BTreeMap<RequestId, Played>) {
+        let released = self.follow(id, turn, done);
+        self.admit(released, done);
+    }
+
+    /// Does what the router says for the request; gives what the turn released.
+    fn follow(
+        &mut self,
+        id: RequestId,
+        turn: Turn,
+        done: &mut BTreeMap<RequestId, Played>,
+    ) -> Option<RequestId> {
+        let live = self.live.get_mut(&id).expect("a live request");
+        match turn.step {
+            Step::Send(attempt) => {
+                live.held = Some(Held::Attempt(attempt));
+                self.push(self.now + OVERHEAD, Due::Arrives(id));
+            }
+            Step::Wait(wait) => {
+                let until = wait.until();
+                live.played.waits += 1;
+                live.held = Some(Held::Wait(wait));
+                self.push(until, Due::WaitOver(id));
+            }
+            Step::Park(parked) => live.held = Some(Held::Parked(parked)),
+            Step::Done(answer) => {
+                let mut live = self.live.remove(&id).expect("a live request");
+                live.played.ended = self.now;
+                live.played.result = self.result(&answer, live.first_token_from);
+                done.insert(id, live.played);
+            }
+        }
+        turn.released
+    }
+
+    fn result(&self, answer: &Answer, first_token_from: Option<String>) -> PlayedResult {
+        match answer {
+            Answer::Completed { deployment, .. } => {
+                let by = first_token_from.unwrap_or_else(|| self.names[deployment.index()].clone());
+                PlayedResult::Served { by }
+            }
+            Answer::Failed { error, .. } => PlayedResult::Failed {
+                exception: error.exception(),
+                status: error.status(),
+                try_again_in: match error {
+                    RouteError::NoDeployments { try_again_in, .. } => Some(*try_again_in),
+                    _ => None,
+                },
+            },
+        }
+    }
+}

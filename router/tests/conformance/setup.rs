@@ -1,0 +1,295 @@
+//! From a vector's configuration to a `RouterConfig`, and which features of it the core lacks.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use router::{
+    DeploymentConfig, Overrides, ProfileName, RouterConfig, RouterSettings, StrategySpec,
+    config::{AllowedFailsPolicy, Fallbacks, RetryPolicy},
+    strategy::LowestLatencyArgs,
+};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::vector::{Asked, ClientStep, Config, Object, Vector};
+
+/// What came of a configuration.
+#[derive(Debug)]
+pub enum Setup {
+    Ready(Box<RouterConfig>),
+    /// A router of this configuration is refused.
+    Refused(String),
+}
+
+/// Features that a vector uses and the core does not have yet.
+pub fn not_modelled(vector: &Vector) -> BTreeSet<&'static str> {
+    let mut features = BTreeSet::new();
+    let router = &vector.config.router;
+    for (key, value) in router {
+        let feature = match key.as_str() {
+            "enable_pre_call_checks" if *value == true => Some("pre-call checks"),
+            "enable_tag_filtering" if *value == true => Some("tag routing"),
+            "optional_pre_call_checks" => {
+                features.extend(items(value).iter().filter_map(optional_check));
+                None
+            }
+            "routing_groups" => Some("routing groups"),
+            "routing_strategy" => strategy_not_modelled(value),
+            _ => None,
+        };
+        features.extend(feature);
+    }
+    for deployment in &vector.config.deployments {
+        let provider = param(deployment, "model").and_then(Value::as_str);
+        if provider.is_some_and(|model| !model.starts_with("openai/") && model.contains('/')) {
+            features.insert("a list of providers' names");
+        }
+    }
+    features
+}
+
+fn optional_check(name: &Value) -> Option<&'static str> {
+    match name.as_str()? {
+        "session_affinity" | "deployment_affinity" | "responses_api_deployment_check" => {
+            Some("affinity")
+        }
+        "prompt_caching" => Some("prompt-caching affinity"),
+        "enforce_model_rate_limits" => Some("model rate limits"),
+        "router_budget_limiting" => Some("budgets"),
+        _ => None,
+    }
+}
+
+fn strategy_not_modelled(name: &Value) -> Option<&'static str> {
+    match name.as_str()? {
+        "usage-based-routing" => Some("usage-based-routing"),
+        "usage-based-routing-v2" => Some("usage-based-routing-v2"),
+        "cost-based-routing" => Some("cost-based-routing"),
+        _ => None,
+    }
+}
+
+/// The router's configuration under a profile.
+pub fn setup(config: &Config, profile: ProfileName) -> Setup {
+    match try_setup(config, profile) {
+        Ok(config) => Setup::Ready(Box::new(config)),
+        Err(why) => Setup::Refused(why),
+    }
+}
+
+fn try_setup(config: &Config, name: ProfileName) -> Result<RouterConfig, String> {
+    let deployments: Result<Vec<_>, _> = config.deployments.iter().map(deployment).collect();
+    let mut settings = RouterSettings::default();
+    for (key, value) in &config.router {
+        set(&mut settings, key, value)?;
+    }
+    if let Some(args) = config.router.get("routing_strategy_args")
+        && let StrategySpec::LowestLatency(latency) = &mut settings.routing_strategy
+    {
+        *latency = latency_args(args);
+    }
+    settings.global_num_retries = config.globals.get("num_retries").map(as_u32);
+    Ok(RouterConfig {
+        profile: name.profile(),
+        deployments: deployments?,
+        settings,
+        ..RouterConfig::default()
+    })
+}
+
+/// Sets one of `router`'s keys; also those of `update_settings`.
+pub fn set(settings: &mut RouterSettings, key: &str, value: &Value) -> Result<(), String> {
+    let list = || as_fallbacks(key, value);
+    match key {
+        "allowed_fails" => settings.allowed_fails = Some(as_u32(value)),
+        "allowed_fails_policy" => settings.allowed_fails_policy = Some(parse(value)),
+        "content_policy_fallbacks" => settings.content_policy_fallbacks = Some(list()?),
+        "context_window_fallbacks" => settings.context_window_fallbacks = Some(list()?),
+        "cooldown_time" => settings.cooldown_time = Some(seconds(value)),
+        "default_fallbacks" => settings.default_fallbacks = parse(value),
+        "default_max_parallel_requests" => {
+            settings.default_max_parallel_requests = value.as_u64();
+        }
+        "disable_cooldowns" => settings.disable_cooldowns = *value == true,
+        "enable_weighted_failover" => settings.enable_weighted_failover = *value == true,
+        "fallbacks" => settings.fallbacks = Some(list()?),
+        "max_fallbacks" => settings.max_fallbacks = Some(as_u32(value)),
+        "model_group_alias" => {
+            for (alias, target) in value.as_object().expect("an object") {
+                let target = target.get("model").unwrap_or(target);
+                let target = target.as_str().expect("a name").to_owned();
+                settings.model_group_alias.insert(alias.clone(), target);
+            }
+        }
+        "model_group_retry_policy" => settings.model_group_retry_policy = parse(value),
+        "num_retries" => settings.num_retries = Some(as_u32(value)),
+        "retry_after" => settings.retry_after = seconds(value),
+        "retry_policy" => settings.retry_policy = Some(parse::<RetryPolicy>(value)),
+        "routing_strategy" => {
+            settings.routing_strategy = match value.as_str().unwrap_or_default() {
+                "simple-shuffle" => StrategySpec::SimpleShuffle,
+                "least-busy" => StrategySpec::LeastBusy,
+                "latency-based-routing" => StrategySpec::LowestLatency(LowestLatencyArgs::default()),
+                other if strategy_not_modelled(value).is_some() => {
+                    unreachable!("{other} is reported before")
+                }
+                other => return Err(format!("unknown routing_strategy {other}")),
+            }
+        }
+        "stream_timeout" => settings.stream_timeout = Some(seconds(value)),
+        "timeout" => settings.timeout = Some(seconds(value)),
+        // Acted on elsewhere, or without influence on what is recorded.
+        "deployment_affinity_ttl_seconds"
+        | "enable_pre_call_checks"
+        | "enable_tag_filtering"
+        | "ignore_invalid_deployments"
+        | "optional_pre_call_checks"
+        | "routing_groups"
+        | "routing_strategy_args"
+        | "tag_filtering_match_any" => {}
+        other => panic!("the router setting {other} is not known to this test"),
+    }
+    Ok(())
+}
+
+fn deployment(given: &Object) -> Result<DeploymentConfig, String> {
+    let id = given["id"].as_str().expect("every deployment has an id");
+    let name = given.get("model_name").and_then(Value::as_str);
+    let mut deployment = DeploymentConfig {
+        id: id.to_owned(),
+        model_name: name.ok_or("a deployment has no model_name")?.to_owned(),
+        model: format!("openai/fake-{id}"),
+        ..DeploymentConfig::default()
+    };
+    for (key, value) in entries(given, "litellm_params") {
+        match key.as_str() {
+            "cooldown_time" => deployment.cooldown_time = Some(seconds(value)),
+            "input_cost_per_token" => deployment.input_cost_per_token = value.as_f64(),
+            "max_parallel_requests" => deployment.max_parallel_requests = value.as_u64(),
+            "model" => {
+                let model = value.as_str().ok_or("litellm_params.model is not a text")?;
+                deployment.model = model.to_owned();
+            }
+            "num_retries" => deployment.num_retries = Some(as_u32(value)),
+            "order" => deployment.order = value.as_i64(),
+            "output_cost_per_token" => deployment.output_cost_per_token = value.as_f64(),
+            "rpm" => deployment.rpm = value.as_u64(),
+            "stream_timeout" => deployment.stream_timeout = Some(seconds(value)),
+            "timeout" => deployment.timeout = Some(seconds(value)),
+            "tpm" => deployment.tpm = value.as_u64(),
+            "weight" => deployment.weight = value.as_f64(),
+            // Read by the driver, by features reported before, or by nobody.
+            "allowed_fails" | "api_base" | "api_key" | "max_retries" | "region_name" | "tags" => {}
+            other => panic!("the deployment setting {other} is not known to this test"),
+        }
+    }
+    for (key, value) in entries(given, "model_info") {
+        match key.as_str() {
+            "allowed_fails" => deployment.allowed_fails = Some(as_u32(value)),
+            "allowed_fails_policy" => {
+                deployment.allowed_fails_policy = Some(parse::<AllowedFailsPolicy>(value));
+            }
+            "blocked" => deployment.blocked = *value == true,
+            "cooldown_time" => deployment.model_info_cooldown_time = Some(seconds(value)),
+            "id" | "max_input_tokens" => {}
+            "order" => deployment.order = deployment.order.or(value.as_i64()),
+            other => panic!("the model_info setting {other} is not known to this test"),
+        }
+    }
+    Ok(deployment)
+}
+
+/// The settings that a request brings along.
+pub fn overrides(asked: &Asked) -> Option<Overrides> {
+    let mut overrides = Overrides {
+        blocking: asked.sync,
+        ..Overrides::default()
+    };
+    for (key, value) in &asked.kwargs {
+        match key.as_str() {
+            "disable_fallbacks" => overrides.disable_fallbacks = *value == true,
+            "fallbacks" => overrides.fallbacks = Some(parse(value)),
+            "max_retries" => overrides.max_retries = Some(as_u32(value)),
+            "num_retries" => overrides.num_retries = Some(as_u32(value)),
+            "stream_timeout" => overrides.stream_timeout = Some(seconds(value)),
+            "timeout" => overrides.timeout = Some(seconds(value)),
+            // Read by features reported before, or by nobody.
+            "allowed_model_region" | "litellm_metadata" | "litellm_session_id" | "metadata"
+            | "session_id" | "user" => {}
+            other => panic!("the request setting {other} is not known to this test"),
+        }
+    }
+    (overrides != Overrides::default()).then_some(overrides)
+}
+
+/// The deployments whose address nobody listens on.
+pub fn refused(config: &Config) -> BTreeSet<String> {
+    let refuses = |d: &&Object| param(d, "api_base").is_some_and(|base| base == "{refused}");
+    let id = |d: &Object| d["id"].as_str().expect("an id").to_owned();
+    config.deployments.iter().filter(refuses).map(id).collect()
+}
+
+/// Whether any step of the client's reads something that this test cannot answer.
+pub fn asks_unknown_query(vector: &Vector) -> bool {
+    let unknown = |step: &ClientStep| {
+        matches!(step, ClientStep::Query { method, .. } if method != "get_model_ids")
+    };
+    vector.client.iter().any(unknown)
+}
+
+fn latency_args(args: &Value) -> LowestLatencyArgs {
+    let default = LowestLatencyArgs::default();
+    let number = |key: &str| args.get(key).and_then(Value::as_f64);
+    LowestLatencyArgs {
+        ttl: args.get("ttl").map_or(default.ttl, seconds),
+        lowest_latency_buffer: number("lowest_latency_buffer")
+            .unwrap_or(default.lowest_latency_buffer),
+        max_latency_list_size: args
+            .get("max_latency_list_size")
+            .map_or(default.max_latency_list_size, |v| as_u32(v) as usize),
+        ttft_percentile: number("ttft_percentile"),
+    }
+}
+
+/// Entries in the file's order; each must hold exactly one name with a list.
+fn as_fallbacks(key: &str, value: &Value) -> Result<Fallbacks, String> {
+    let entry = |entry: &Value| {
+        let entry = entry.as_object().ok_or(format!("{key} holds no mapping"))?;
+        match entry.iter().next() {
+            Some((name, list)) if entry.len() == 1 => {
+                let names = serde_json::from_value(list.clone());
+                let names = names.map_err(|_| format!("{key}.{name} is not a list of names"))?;
+                Ok((name.clone(), names))
+            }
+            _ => Err(format!("an entry of {key} has not exactly one key")),
+        }
+    };
+    items(value).iter().map(entry).collect()
+}
+
+/// One of a deployment's `litellm_params`.
+fn param<'a>(deployment: &'a Object, key: &str) -> Option<&'a Value> {
+    deployment.get("litellm_params")?.get(key)
+}
+
+/// The entries of one of a deployment's mappings.
+fn entries<'a>(deployment: &'a Object, key: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {
+    deployment.get(key).and_then(Value::as_object).into_iter().flatten()
+}
+
+fn items(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+fn parse<T: DeserializeOwned>(value: &Value) -> T {
+    serde_json::from_value(value.clone()).unwrap_or_else(|error| panic!("{value}: {error}"))
+}
+
+fn seconds(value: &Value) -> Duration {
+    Duration::from_secs_f64(value.as_f64().unwrap_or_else(|| panic!("{value} is no number")))
+}
+
+/// A count; LiteLLM treats what is below zero as none.
+fn as_u32(value: &Value) -> u32 {
+    let number = value.as_i64().unwrap_or_else(|| panic!("{value} is no whole number"));
+    u32::try_from(number.max(0)).expect("a small number")
+}

@@ -1,0 +1,405 @@
+//! From a file to a [`Scenario`]: read, change as the command line says, check, expand.
+//!
+//! Everything is checked before anything runs, every arm included.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use router::{ProfileName, Seed};
+
+use crate::{
+    arms::{ArmReader, Cell},
+    error::ScenarioError,
+    expect::{self, Expectation},
+    library,
+    litellm::{self, IgnoredKey},
+    plan::{Arm, Axis, RunPlan},
+    schema::{Kind, ScenarioFile},
+    sweep::{Sweep, resolve, within},
+    traffic::Files,
+    yaml::{self, Node},
+};
+
+/// Where a scenario comes from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Source {
+    /// A file.
+    File(PathBuf),
+    /// A scenario of the library, by name.
+    Library(String),
+    /// A text, as from a pipe.
+    Text {
+        /// What it is called in errors and reports.
+        name: String,
+        /// The YAML.
+        text: String,
+    },
+}
+
+/// What the command line changes.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct LoadOptions {
+    /// Path and value, put in this order. Paths as those of axes; values as YAML.
+    pub sets: Vec<(String, String)>,
+    /// In place of the file's `seed`.
+    pub seed: Option<u64>,
+    /// In place of the file's `replications`.
+    pub replications: Option<u32>,
+    /// A LiteLLM `config.yaml` in place of the file's `litellm` block.
+    pub config: Option<PathBuf>,
+    /// In place of the file's `profile`.
+    pub profile: Option<ProfileName>,
+}
+
+/// A scenario, read and checked, with every arm expanded.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    name: String,
+    text: String,
+    purpose: String,
+    kind: Kind,
+    seed: u64,
+    replications: u32,
+    axes: Vec<Axis>,
+    arms: Vec<Arm>,
+    cells: Vec<Cell>,
+    reference: usize,
+    expect: Vec<Expectation>,
+    notes: Vec<String>,
+    ignored: Vec<IgnoredKey>,
+    ignored_lines: Vec<String>,
+}
+
+impl Scenario {
+    /// Reads and checks a scenario with every arm.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its place.
+    pub fn load(source: &Source, options: &LoadOptions) -> Result<Self, ScenarioError> {
+        let Opened { name, file, folder, text } = Opened::open(source)?;
+        let read = Self::read(&name, &file, folder, &text, options);
+        read.map_err(|error| if error.file() == Some(&file) { error.with_text(&text) } else { error })
+    }
+
+    fn read(
+        name: &str,
+        file: &str,
+        folder: Option<PathBuf>,
+        text: &str,
+        options: &LoadOptions,
+    ) -> Result<Self, ScenarioError> {
+        let mut tree = yaml::parse(text, file)?;
+        if tree.is_null() {
+            return Err(ScenarioError::new("the scenario is empty")
+                .help("`routelab list` shows scenarios to start from")
+                .in_file(file));
+        }
+        if tree.as_map().is_none() {
+            return Err(tree.unaccepted("a mapping with `purpose`, `kind`, …").in_file(file));
+        }
+        let files = Files { folder, ..Files::default() };
+        let changed = change(&mut tree, file, &files, options)?;
+        let header = header(&tree, file)?;
+        let in_file = |error: ScenarioError| error.in_file(file);
+        let sweep = Sweep::read(tree.get("sweep")).map_err(in_file)?;
+        let reference = sweep.reference(tree.get("reference")).map_err(in_file)?;
+        let axes = sweep.plain_axes();
+        let expect = expect::expectations(&header.expect, &axes).map_err(|error| {
+            let none = Node::unplaced(yaml::Value::Null);
+            crate::traffic::placed(error, tree.get("expect").unwrap_or(&none), "expect", file)
+        })?;
+        let replications = replications(&header, &sweep, &tree, options).map_err(in_file)?;
+
+        let names = (file, changed.litellm_file.as_str());
+        let varied = (sweep.axes.as_slice(), changed.paths.as_slice());
+        let mut reader = ArmReader::new(&tree, names, varied, options.profile, files);
+        let grid = sweep.arms();
+        let cells = grid.iter().map(|arm| reader.cell(arm)).collect::<Result<Vec<_>, _>>()?;
+        let account = reader.config(&grid[reference]);
+        Ok(Self {
+            name: name.to_owned(),
+            text: text.to_owned(),
+            purpose: header.purpose.trim().to_owned(),
+            kind: header.kind,
+            seed: options.seed.or(header.seed).unwrap_or(SEED),
+            replications,
+            arms: grid.iter().map(|arm| sweep.labels(arm)).collect(),
+            axes,
+            cells,
+            reference,
+            expect,
+            ignored: account.map(|config| config.ignored.clone()).unwrap_or_default(),
+            ignored_lines: account.map(|config| config.ignored_in_lines()).unwrap_or_default(),
+            notes: reader.files.notes,
+        })
+    }
+
+    /// The file's name without folder and extension, or the name in the library.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The question in a sentence.
+    #[must_use]
+    pub fn purpose(&self) -> &str {
+        &self.purpose
+    }
+
+    /// Whether a lasting state or a passing event is studied.
+    #[must_use]
+    pub const fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// The master seed.
+    #[must_use]
+    pub const fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Runs of each arm.
+    #[must_use]
+    pub const fn replications(&self) -> u32 {
+        self.replications
+    }
+
+    /// The dimensions of the grid, in the file's order.
+    #[must_use]
+    pub fn axes(&self) -> &[Axis] {
+        &self.axes
+    }
+
+    /// The cells of the grid, the last axis fastest; one arm without labels if there are no axes.
+    #[must_use]
+    pub fn arms(&self) -> &[Arm] {
+        &self.arms
+    }
+
+    /// Place of the arm that the others are compared with.
+    #[must_use]
+    pub const fn reference(&self) -> usize {
+        self.reference
+    }
+
+    /// What must hold.
+    #[must_use]
+    pub fn expect(&self) -> &[Expectation] {
+        &self.expect
+    }
+
+    /// What the user should know about how the scenario was understood, such as what became of a
+    /// trace's rows.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// Keys of the LiteLLM config that the router does not act on, in the reference arm.
+    #[must_use]
+    pub fn ignored(&self) -> &[IgnoredKey] {
+        &self.ignored
+    }
+
+    /// The same in few lines for people; what looks like a mistake comes first.
+    #[must_use]
+    pub fn ignored_in_lines(&self) -> &[String] {
+        &self.ignored_lines
+    }
+
+    /// The file as it was given, without what the command line changed.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Every run: arm by arm, and within an arm replication by replication.
+    #[must_use]
+    pub fn plans(&self) -> Vec<RunPlan> {
+        (0..self.cells.len())
+            .flat_map(|arm| (0..self.replications).map(move |number| self.plan(arm, number)))
+            .collect()
+    }
+
+    /// The run of replication `replication` of arm `arm`.
+    ///
+    /// # Panics
+    /// If there is no such arm.
+    #[must_use]
+    pub fn plan(&self, arm: usize, replication: u32) -> RunPlan {
+        let cell = &self.cells[arm];
+        RunPlan {
+            arm,
+            replication,
+            seed: Seed(self.seed).replication(replication),
+            router: Arc::clone(&cell.router),
+            providers: Arc::clone(&cell.providers),
+            workload: Arc::clone(&cell.workload),
+            slo: cell.slo,
+        }
+    }
+}
+
+/// A scenario's text and where it was found.
+struct Opened {
+    name: String,
+    file: String,
+    folder: Option<PathBuf>,
+    text: String,
+}
+
+impl Opened {
+    fn open(source: &Source) -> Result<Self, ScenarioError> {
+        match source {
+            Source::File(path) => {
+                let file = path.display().to_string();
+                let text = read_text(path).map_err(|error| error.in_file(&file))?;
+                let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+                let folder = path.parent().map(Path::to_owned);
+                Ok(Self { name: name.unwrap_or_default(), file, folder, text })
+            }
+            Source::Library(name) => {
+                let entry = library::entry(name)?;
+                Ok(Self {
+                    name: name.clone(),
+                    file: format!("{name}.yaml"),
+                    folder: None,
+                    text: entry.text.to_owned(),
+                })
+            }
+            Source::Text { name, text } => Ok(Self {
+                name: name.clone(),
+                file: name.clone(),
+                folder: None,
+                text: text.clone(),
+            }),
+        }
+    }
+}
+
+/// What the command line did to a tree.
+struct Changed {
+    litellm_file: String,
+    paths: Vec<String>,
+}
+
+fn change(
+    tree: &mut Node,
+    file: &str,
+    files: &Files,
+    options: &LoadOptions,
+) -> Result<Changed, ScenarioError> {
+    let mut litellm_file = file.to_owned();
+    if let Some(path) = &options.config {
+        litellm_file = path.display().to_string();
+        let text = read_text(path).map_err(|error| error.in_file(&litellm_file))?;
+        tree.put_path("litellm", parse_config(&text, &litellm_file)?)?;
+    }
+    let mut paths = Vec::with_capacity(options.sets.len());
+    for (name, value) in &options.sets {
+        let from_command = |error: ScenarioError| error.in_file("--set");
+        let path = resolve(name).map_err(from_command)?;
+        if within(&path, "litellm") && path != "litellm" {
+            inline(tree, files, file, &mut litellm_file)?;
+        }
+        tree.set_path(&path, value).map_err(from_command)?;
+        paths.push(path);
+    }
+    inline(tree, files, file, &mut litellm_file)?;
+    Ok(Changed { litellm_file, paths })
+}
+
+/// Puts the content of a LiteLLM config in the place of its path.
+fn inline(
+    tree: &mut Node,
+    files: &Files,
+    file: &str,
+    litellm_file: &mut String,
+) -> Result<(), ScenarioError> {
+    let Some(node) = tree.get("litellm") else { return Ok(()) };
+    let Some(path) = node.as_str() else { return Ok(()) };
+    let (line, column) = (node.line, node.column);
+    let text = files.text(path, "litellm").map_err(|error| error.at(line, column).in_file(file))?;
+    path.clone_into(litellm_file);
+    let config = parse_config(&text, litellm_file)?;
+    tree.put_path("litellm", config)
+}
+
+fn parse_config(text: &str, file: &str) -> Result<Node, ScenarioError> {
+    litellm::parse(text, file).map_err(|error| error.in_file(file).with_text(text))
+}
+
+fn read_text(path: &Path) -> Result<String, ScenarioError> {
+    let bytes = fs::read(path)
+        .map_err(|error| ScenarioError::new(format!("cannot be read: {}", error.kind())))?;
+    String::from_utf8(bytes).map_err(|_| ScenarioError::new("this is not UTF-8 text"))
+}
+
+/// The typed part of the file, with words for the two keys that are most often forgotten.
+fn header(tree: &Node, file: &str) -> Result<ScenarioFile, ScenarioError> {
+    if tree.get("purpose").is_none() {
+        return Err(tree
+            .error("key `purpose` is missing")
+            .help("say in a sentence what the scenario is to find out")
+            .in_file(file));
+    }
+    if tree.get("kind").is_none() {
+        return Err(tree
+            .error("key `kind` is missing")
+            .help(
+                "accepted is `terminating` (a passing event such as an outage: every request \
+                 counts) or `steady` (a lasting state: the start-up is cut off)",
+            )
+            .in_file(file));
+    }
+    let header: ScenarioFile = tree.read(file)?;
+    if header.purpose.trim().is_empty() {
+        let node = tree.get("purpose").expect("it was read");
+        return Err(node
+            .error("the purpose is empty")
+            .key("purpose")
+            .help("say in a sentence what the scenario is to find out")
+            .in_file(file));
+    }
+    Ok(header)
+}
+
+fn replications(
+    header: &ScenarioFile,
+    sweep: &Sweep,
+    tree: &Node,
+    options: &LoadOptions,
+) -> Result<u32, ScenarioError> {
+    let at = |path: &str| tree.at_path(path).map_or((0, 0), |node| (node.line, node.column));
+    let (said, path) = match (header.replications, sweep.replications) {
+        (Some(_), Some(_)) => {
+            let (line, column) = at("sweep.replications");
+            return Err(ScenarioError::new("said at the top of the file as well")
+                .key("sweep.replications")
+                .help("keep one of the two")
+                .at(line, column));
+        }
+        (Some(said), None) => (said, "replications"),
+        (None, Some(said)) => (said, "sweep.replications"),
+        (None, None) => (REPLICATIONS, "replications"),
+    };
+    let (count, path) = match options.replications {
+        Some(count) => (count, "--reps"),
+        None => (said, path),
+    };
+    if (1..=REPLICATIONS_AT_MOST).contains(&count) {
+        return Ok(count);
+    }
+    let (line, column) = at(path);
+    let accepted = format!("from 1 to {REPLICATIONS_AT_MOST}");
+    let found = format!("the number {count}");
+    Err(ScenarioError::unaccepted(found, accepted).key(path).at(line, column))
+}
+
+const SEED: u64 = 1;
+/// The least for a published claim: an interval over fewer means says little.
+const REPLICATIONS: u32 = 10;
+const REPLICATIONS_AT_MOST: u32 = 100_000;

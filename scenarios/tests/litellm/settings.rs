@@ -1,0 +1,234 @@
+//! What `router_settings` and `litellm_settings` come to.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use router::{
+    RouterSettings, StrategySpec,
+    config::{AllowedFailsPolicy, RetryPolicy},
+    strategy::LowestLatencyArgs,
+};
+
+use crate::{ignored, read_with, secs};
+
+fn settings(sections: &str) -> RouterSettings {
+    read_with(sections).router.settings
+}
+
+#[test]
+fn a_config_without_settings_leaves_every_setting_at_its_default() {
+    let read = read_with("");
+
+    assert_eq!(read.router.settings, RouterSettings::default());
+    assert!(read.ignored.is_empty());
+}
+
+#[test]
+fn all_router_settings_are_read() {
+    let found = settings(
+        "router_settings:
+  routing_strategy: latency-based-routing
+  routing_strategy_args: {ttl: 60, lowest_latency_buffer: 0.2, max_latency_list_size: 5, ttft_percentile: 0.9}
+  num_retries: 3
+  retry_after: 2
+  retry_policy: {TimeoutErrorRetries: 1, DefaultRetries: '4'}
+  model_group_retry_policy: {m: {RateLimitErrorRetries: 0}}
+  allowed_fails: 2
+  allowed_fails_policy: {InternalServerErrorAllowedFails: 6}
+  cooldown_time: 30
+  disable_cooldowns: on
+  timeout: 60
+  stream_timeout: 5
+  fallbacks: [{m: [n, o]}, {n: [o]}]
+  default_fallbacks: [p]
+  context_window_fallbacks: [{m: [long]}]
+  content_policy_fallbacks: [{m: [safe]}]
+  max_fallbacks: 2
+  default_max_parallel_requests: 10
+  enable_weighted_failover: true
+  model_group_alias: {a: m, b: {model: n, hidden: true}}
+",
+    );
+
+    let group = |name: &str, targets: &[&str]| {
+        (
+            name.to_owned(),
+            targets
+                .iter()
+                .map(|&target| target.to_owned())
+                .collect::<Vec<_>>(),
+        )
+    };
+    let expected = RouterSettings {
+        routing_strategy: StrategySpec::LowestLatency(LowestLatencyArgs {
+            ttl: Duration::from_secs(60),
+            lowest_latency_buffer: 0.2,
+            max_latency_list_size: 5,
+            ttft_percentile: Some(0.9),
+        }),
+        num_retries: Some(3),
+        global_num_retries: None,
+        retry_after: Duration::from_secs(2),
+        retry_policy: Some(RetryPolicy {
+            timeout: Some(1),
+            default: Some(4),
+            ..RetryPolicy::default()
+        }),
+        model_group_retry_policy: BTreeMap::from([(
+            "m".to_owned(),
+            RetryPolicy {
+                rate_limit: Some(0),
+                ..RetryPolicy::default()
+            },
+        )]),
+        allowed_fails: Some(2),
+        global_allowed_fails: None,
+        allowed_fails_policy: Some(AllowedFailsPolicy {
+            internal_server: Some(6),
+            ..AllowedFailsPolicy::default()
+        }),
+        cooldown_time: secs(30),
+        disable_cooldowns: true,
+        timeout: secs(60),
+        stream_timeout: secs(5),
+        fallbacks: Some(vec![group("m", &["n", "o"]), group("n", &["o"])]),
+        default_fallbacks: vec!["p".to_owned()],
+        context_window_fallbacks: Some(vec![group("m", &["long"])]),
+        content_policy_fallbacks: Some(vec![group("m", &["safe"])]),
+        max_fallbacks: Some(2),
+        default_max_parallel_requests: Some(10),
+        enable_weighted_failover: true,
+        model_group_alias: BTreeMap::from([
+            ("a".to_owned(), "m".to_owned()),
+            ("b".to_owned(), "n".to_owned()),
+        ]),
+    };
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_cooldown_time_of_zero_is_the_default() {
+    assert_eq!(
+        settings("router_settings: {cooldown_time: 0}").cooldown_time,
+        None
+    );
+    assert_eq!(
+        settings("router_settings: {cooldown_time: 0.5}").cooldown_time,
+        Some(Duration::from_millis(500))
+    );
+}
+
+#[test]
+fn litellm_settings_are_defaults_that_router_settings_beat() {
+    let sections = "litellm_settings:\n  num_retries: 4\n  allowed_fails: 1\n  \
+                    fallbacks: [{m: [a]}]\n  context_window_fallbacks: [{m: [b]}]\n  \
+                    default_fallbacks: [c]\n";
+
+    let alone = read_with(sections).router.settings;
+    let both = read_with(&format!(
+        "{sections}router_settings: {{fallbacks: [{{m: [z]}}]}}\n"
+    ));
+
+    assert_eq!(
+        (alone.num_retries, alone.global_num_retries),
+        (None, Some(4))
+    );
+    assert_eq!(alone.global_allowed_fails, Some(1));
+    assert_eq!(
+        alone.fallbacks.unwrap(),
+        [("m".to_owned(), vec!["a".to_owned()])]
+    );
+    assert_eq!(alone.default_fallbacks, ["c"]);
+    let found = &both.router.settings;
+    assert_eq!(
+        found.fallbacks.as_ref().unwrap(),
+        &[("m".to_owned(), vec!["z".to_owned()])]
+    );
+    assert!(found.context_window_fallbacks.is_some());
+    let reason = &ignored(&both, "litellm_settings.fallbacks").reason;
+    assert_eq!(reason, "router_settings.fallbacks is used in its place");
+}
+
+#[test]
+fn an_explicit_request_timeout_beats_the_routers_and_6000_is_none() {
+    let alone = settings("litellm_settings: {request_timeout: 40}");
+    let mark = settings("litellm_settings: {request_timeout: 6000}");
+    let both = read_with("router_settings: {timeout: 60}\nlitellm_settings: {request_timeout: 40}");
+
+    assert_eq!((alone.timeout, alone.stream_timeout), (secs(40), None));
+    assert_eq!(mark.timeout, None);
+    let found = &both.router.settings;
+    assert_eq!((found.timeout, found.stream_timeout), (secs(40), secs(40)));
+    assert!(
+        ignored(&both, "router_settings.timeout")
+            .reason
+            .contains("request_timeout")
+    );
+    assert!(
+        !both
+            .used
+            .iter()
+            .any(|path| path == "router_settings.timeout")
+    );
+}
+
+#[test]
+fn empty_lists_of_fallbacks_are_none() {
+    let found = settings("router_settings: {fallbacks: [], context_window_fallbacks: null}");
+
+    assert_eq!(
+        (found.fallbacks, found.context_window_fallbacks),
+        (None, None)
+    );
+}
+
+#[test]
+fn only_the_first_key_of_a_context_window_fallback_counts() {
+    let read = read_with("router_settings: {context_window_fallbacks: [{m: [a], n: [b]}]}");
+
+    let found = read
+        .router
+        .settings
+        .context_window_fallbacks
+        .clone()
+        .unwrap();
+    assert_eq!(found, [("m".to_owned(), vec!["a".to_owned()])]);
+    assert!(
+        ignored(&read, "router_settings.context_window_fallbacks[0].n")
+            .reason
+            .contains("first")
+    );
+}
+
+#[test]
+fn arguments_of_a_strategy_that_takes_none_are_told() {
+    let read = read_with("router_settings: {routing_strategy_args: {ttl: 9}}");
+
+    assert_eq!(
+        read.router.settings.routing_strategy,
+        StrategySpec::SimpleShuffle
+    );
+    let reason = &ignored(&read, "router_settings.routing_strategy_args").reason;
+    assert_eq!(reason, "simple-shuffle takes no arguments");
+}
+
+#[test]
+fn a_config_changed_by_an_override_is_read_as_changed() {
+    let text = "model_list: [{model_name: m, litellm_params: {model: x, rpm: 1}}]\n\
+                router_settings: {cooldown_time: 5}\n";
+    let mut tree = scenarios::litellm::parse(text, "config.yaml").unwrap();
+
+    tree.set_path("router_settings.cooldown_time", "60")
+        .unwrap();
+    tree.set_path("model_list[0].litellm_params.rpm", "600")
+        .unwrap();
+    let read = scenarios::litellm::from_node(&tree, "config.yaml").unwrap();
+    tree.set_path("router_settings.cooldown_time", "soon")
+        .unwrap();
+    let error = scenarios::litellm::from_node(&tree, "config.yaml").unwrap_err();
+
+    assert_eq!(read.router.settings.cooldown_time, secs(60));
+    assert_eq!(read.router.deployments[0].rpm, Some(600));
+    let expected = "config.yaml: router_settings.cooldown_time: found the text \"soon\"; \
+                    accepted is a number of seconds from 0 to 1,000,000,000";
+    assert_eq!(error.to_string(), expected);
+}
