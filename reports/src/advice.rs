@@ -155,6 +155,9 @@ fn certainty(found: &Versus, comparisons: usize) -> String {
         (Verdict::Uncorrected, _) => format!(
             "The interval excludes zero for this one comparison, but the difference is not clear{corrected}."
         ),
+        (Verdict::Unclear, _) if found.paired.is_none_at_all() => {
+            "Both had the same value in every run.".into()
+        }
         (Verdict::Unclear, _) => "The interval contains zero: the difference may be chance.".into(),
     }
 }
@@ -345,7 +348,7 @@ fn change_with_interval(metric: &dyn Metric, paired: &PairedDifference, size: f6
         Some((low, high)) => format!(
             "{change} ({:.0} % interval {}, {} paired runs)",
             CONFIDENCE * 100.0,
-            unit.show_change_interval(low, high, size),
+            unit.show_change_ends(low, high, size),
             paired.difference.n
         ),
     }
@@ -361,7 +364,7 @@ fn short_change(metric: &dyn Metric, paired: &PairedDifference, size: f64) -> St
         Some((low, high)) => {
             format!(
                 "{name} {change} ({})",
-                unit.show_change_interval(low, high, size)
+                unit.show_change_ends(low, high, size)
             )
         }
     }

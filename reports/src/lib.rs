@@ -31,6 +31,7 @@ mod span_union;
 pub mod stats;
 #[cfg(feature = "render")]
 mod table;
+mod tally;
 mod time_buckets;
 
 pub use advice::{Findings, findings, headline};
@@ -48,6 +49,6 @@ pub use recorder::{DeploymentLabel, Recorder, RecorderSetup};
 #[cfg(feature = "render")]
 pub use {
     page::page,
-    report::write_report,
+    report::{csv_text, json_text, write_report},
     table::{arms_frame, runs_frame},
 };

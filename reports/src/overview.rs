@@ -149,7 +149,7 @@ fn difference(metric: &dyn Metric, estimate: &crate::stats::Estimate, size: f64)
     match estimate.interval() {
         None => change,
         Some((low, high)) => {
-            format!("{change} [{}]", unit.show_change_interval(low, high, size))
+            format!("{change} [{}]", unit.show_change_ends(low, high, size))
         }
     }
 }

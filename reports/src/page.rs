@@ -114,7 +114,7 @@ fn arms(sweep: &SweepRecord) -> String {
     };
     let caption = match overview.has_differences() {
         true => format!(
-            "<p class=\"basis\">Mean ± half of the 95 % interval over replications. The column “vs reference” is the \
+            "<p class=\"basis above\">Mean ± half of the 95 % interval over replications. The column “vs reference” is the \
              difference in {} to the reference on the same luck, with its 95 % interval; \
              “better” and “worse” stand only where it is clear after Holm’s correction.</p>\n",
             escaped(&crate::advice::lower_first(overview.deciding.title()))

@@ -56,6 +56,28 @@ pub fn write_report(sweep: &SweepRecord, folder: &Path) -> Result<Vec<PathBuf>, 
     files.into_iter().map(write).collect()
 }
 
+/// The table of arms as CSV: what `results.csv` holds.
+///
+/// # Errors
+///
+/// If there is nothing to report.
+pub fn csv_text(sweep: &SweepRecord) -> Result<String, ReportError> {
+    csv(&arms_frame(sweep)?).map(text)
+}
+
+/// The whole record as JSON: what `results.json` holds.
+///
+/// # Errors
+///
+/// If a number of it cannot be written.
+pub fn json_text(sweep: &SweepRecord) -> Result<String, ReportError> {
+    json(sweep).map(text)
+}
+
+fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).expect("tables and JSON are written as UTF-8")
+}
+
 fn refused(path: &Path, source: std::io::Error) -> ReportError {
     ReportError::Write {
         path: path.to_owned(),

@@ -15,13 +15,13 @@ use crate::{
     providers,
     schema::SloSpec,
     sweep::{SweptAxis, within},
-    traffic::{self, Askable, Files, placed},
+    traffic::{self, Files, placed},
     workload::{
         Workload,
         arrivals::{SECONDS_AT_MOST, number},
         trace::timestamp::date_time,
     },
-    yaml::Node,
+    yaml::{Node, quoted},
 };
 
 /// What one arm runs.
@@ -47,10 +47,21 @@ pub(crate) struct ArmReader<'a> {
     /// Whose behaviour, if the command line says so.
     pub profile: Option<ProfileName>,
     pub files: Files,
-    configs: Memory<LitellmConfig>,
+    configs: Memory<Config>,
     bindings: Memory<[ProviderBinding]>,
     workloads: Memory<Workload>,
+    slos: Memory<Slo>,
     targets: Vec<Vec<Target>>,
+}
+
+/// A LiteLLM config as read.
+#[derive(Debug)]
+struct Config {
+    router: Arc<RouterConfig>,
+    /// Which of its keys are used; profile and epoch of its own `router` are not set.
+    account: LitellmConfig,
+    /// What other sections see of it, as a number.
+    targets: usize,
 }
 
 /// Values of the axes that touch a part, then the deployments it is made for → the part.
@@ -78,6 +89,7 @@ impl<'a> ArmReader<'a> {
             configs: Memory::new(),
             bindings: Memory::new(),
             workloads: Memory::new(),
+            slos: Memory::new(),
             targets: Vec::new(),
         }
     }
@@ -91,9 +103,9 @@ impl<'a> ArmReader<'a> {
         self.read(arm, tree).map_err(|error| self.blame(error, arm))
     }
 
-    /// The account of the first arm's LiteLLM config.
-    pub(crate) fn config(&self, arm: &[usize]) -> Option<&LitellmConfig> {
-        self.configs.get(&self.touching(arm, &CONFIG)).map(AsRef::as_ref)
+    /// What became of the LiteLLM config's keys in an arm that was read.
+    pub(crate) fn account(&self, arm: &[usize]) -> Option<&LitellmConfig> {
+        self.configs.get(&self.touching(arm, &CONFIG)).map(|config| &config.account)
     }
 
     fn read<'t>(
@@ -102,71 +114,53 @@ impl<'a> ArmReader<'a> {
         tree: impl Fn() -> &'t Result<Node, ScenarioError>,
     ) -> Result<Cell, ScenarioError> {
         let tree = || tree().as_ref().map_err(Clone::clone);
-        let config_key = self.touching(arm, &CONFIG);
-        let config = match self.configs.get(&config_key) {
+        let key = self.touching(arm, &CONFIG);
+        let config = match self.configs.get(&key) {
             Some(known) => Arc::clone(known),
             None => {
-                let config = Arc::new(self.read_config(tree()?, arm)?);
-                self.configs.insert(config_key, Arc::clone(&config));
+                let config = Arc::new(self.read_config(tree()?)?);
+                self.configs.insert(key, Arc::clone(&config));
                 config
             }
         };
-        let (epoch, targets) = (config.router.epoch, self.targets(&config.router));
-        let key = |reader: &Self, sections: &[&str]| {
-            let mut key = reader.touching(arm, sections);
-            key.push(targets);
-            key
-        };
+        let (file, router) = (self.file, &config.router);
+        let key_of = |axes: Vec<usize>| [axes, vec![config.targets]].concat();
 
-        let providers_key = key(self, &["providers", "starts_at"]);
-        let providers = match self.bindings.get(&providers_key) {
-            Some(known) => Arc::clone(known),
-            None => {
-                let node = tree()?.get("providers");
-                let deployments = &config.router.deployments;
-                let notes = &mut self.files.notes;
-                let bound = providers::bind(node, deployments, epoch, self.file, notes)?;
-                self.bindings.insert(providers_key, Arc::clone(&bound));
-                bound
-            }
-        };
-
-        let workload_key = key(self, &["workload", "starts_at"]);
-        let workload = match self.workloads.get(&workload_key) {
-            Some(known) => Arc::clone(known),
-            None => {
-                let node = section(tree()?, "workload")?;
-                let names = askable(&config.router);
-                let askable = Askable { names: &names };
-                let made =
-                    traffic::workload(node, self.file, epoch, &askable, &mut self.files)?;
-                let made = Arc::new(made);
-                self.workloads.insert(workload_key, Arc::clone(&made));
-                made
-            }
-        };
-        let slo = slo(self.slo_node(tree()?), self.file)?;
-        Ok(Cell { router: Arc::new(config.router.clone()), providers, workload, slo })
+        let key = key_of(self.touching(arm, &["providers", "starts_at"]));
+        let providers = remembered(&mut self.bindings, key, || {
+            let node = tree()?.get("providers");
+            let notes = &mut self.files.notes;
+            providers::bind(node, &router.deployments, router.epoch, file, notes)
+        })?;
+        let key = key_of(self.touching(arm, &["workload", "starts_at"]));
+        let workload = remembered(&mut self.workloads, key, || {
+            let node = section(tree()?, "workload")?;
+            let names = askable(router);
+            traffic::workload(node, file, router.epoch, &names, &mut self.files).map(Arc::new)
+        })?;
+        let key = self.touching(arm, &["slo"]);
+        let slo = remembered(&mut self.slos, key, || slo(tree()?.get("slo"), file).map(Arc::new))?;
+        Ok(Cell { router: Arc::clone(router), providers, workload, slo: *slo })
     }
 
-    fn slo_node<'t>(&self, tree: &'t Node) -> Option<&'t Node> {
-        tree.get("slo")
-    }
-
-    fn read_config(&self, tree: &Node, arm: &[usize]) -> Result<LitellmConfig, ScenarioError> {
+    fn read_config(&mut self, tree: &Node) -> Result<Config, ScenarioError> {
         let node = section(tree, "litellm")?;
-        let mut config = litellm::from_node(node, self.litellm_file)
-            .map_err(|error| if self.litellm_file == self.file { error.under("litellm") } else { error })?;
-        let set = self.set.iter().map(|path| (path.as_str(), None));
-        let swept = self.axes.iter().zip(arm).map(|(axis, value)| (axis.path.as_str(), Some((axis, *value))));
-        for (path, _) in set.chain(swept) {
-            if let Some(path) = path.strip_prefix("litellm.") {
-                acted_on(path, &config)?;
-            }
+        let inside = self.litellm_file == self.file;
+        let account = litellm::from_node(node, self.litellm_file)
+            .map_err(|error| if inside { error.under("litellm") } else { error })?;
+        for path in self.set.iter().filter_map(|path| path.strip_prefix("litellm.")) {
+            acted_on(path, &account).map_err(|error| error.in_file("--set"))?;
         }
-        config.router.profile = self.profile(tree)?.profile();
-        config.router.epoch = epoch(tree, self.file)?;
-        Ok(config)
+        for path in self.axes.iter().filter_map(|axis| axis.path.strip_prefix("litellm.")) {
+            acted_on(path, &account)?;
+        }
+        let router = RouterConfig {
+            profile: self.profile(tree)?.profile(),
+            epoch: epoch(tree, self.file)?,
+            ..account.router.clone()
+        };
+        let targets = self.targets(&router);
+        Ok(Config { router: Arc::new(router), account, targets })
     }
 
     fn profile(&self, tree: &Node) -> Result<ProfileName, ScenarioError> {
@@ -202,29 +196,24 @@ impl<'a> ArmReader<'a> {
         self.targets.len() - 1
     }
 
-    /// Says of an error in a value that an axis put there which axis and value that is.
+    /// Says of an error in a value that an axis put there which axis and value that is. What an axis
+    /// put stands in no line of the file, or makes a key that was not there.
     fn blame(&self, error: ScenarioError, arm: &[usize]) -> ScenarioError {
-        if error.line().is_some() || self.axes.is_empty() {
-            return error;
-        }
-        let key = error.key_path();
-        let whole = |key: &str| {
-            let inlined = self.litellm_file != self.file;
-            if inlined && error.file() == Some(self.litellm_file) {
-                format!("litellm.{key}")
-            } else {
-                key.to_owned()
-            }
-        };
-        let key = whole(key);
+        let in_config = self.litellm_file != self.file && error.file() == Some(self.litellm_file);
+        let prefix = if in_config { "litellm." } else { "" };
+        let key = format!("{prefix}{}", error.key_path());
+        let placed = error.line().is_some();
         let guilty = self.axes.iter().zip(arm).find(|(axis, _)| {
-            within(&key, &axis.path) || (within(&axis.path, &key) && !key.is_empty())
+            let new = self.tree.at_path(&axis.path).is_none();
+            let inside = within(&key, &axis.path);
+            let around = within(&axis.path, &key);
+            (inside && !placed) || (around && (new || !placed))
         });
         let Some((axis, value)) = guilty else { return error };
         let label = &axis.axis.values[*value];
         let (line, column) = axis.places[*value];
         let mut blamed = ScenarioError::new(format!("value `{label}`: {}", error.message()))
-            .key(format!("sweep.{}", crate::yaml::quoted(&axis.axis.name)))
+            .key(format!("sweep.{}", quoted(&axis.axis.name)))
             .at(line, column)
             .in_file(self.file);
         if let Some(help) = error.help_text() {
@@ -232,6 +221,20 @@ impl<'a> ArmReader<'a> {
         }
         blamed
     }
+}
+
+/// The part of this key; made where it is not known yet.
+fn remembered<T: ?Sized>(
+    memory: &mut Memory<T>,
+    key: Vec<usize>,
+    make: impl FnOnce() -> Result<Arc<T>, ScenarioError>,
+) -> Result<Arc<T>, ScenarioError> {
+    if let Some(known) = memory.get(&key) {
+        return Ok(Arc::clone(known));
+    }
+    let made = make()?;
+    memory.insert(key, Arc::clone(&made));
+    Ok(made)
 }
 
 /// The tree of an arm.
@@ -248,12 +251,12 @@ fn section<'t>(tree: &'t Node, key: &str) -> Result<&'t Node, ScenarioError> {
 }
 
 /// Refuses to vary what the router does not act on.
-fn acted_on(path: &str, config: &LitellmConfig) -> Result<(), ScenarioError> {
+fn acted_on(path: &str, account: &LitellmConfig) -> Result<(), ScenarioError> {
     let used = |used: &String| within(path, used) || within(used, path);
-    if config.used.iter().any(used) {
+    if account.used.iter().any(used) {
         return Ok(());
     }
-    let Some(ignored) = config.ignored.iter().find(|ignored| within(path, &ignored.path)) else {
+    let Some(ignored) = account.ignored.iter().find(|ignored| within(path, &ignored.path)) else {
         return Ok(());
     };
     Err(ScenarioError::new(format!("this is not acted on: {}", ignored.reason))

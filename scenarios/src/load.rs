@@ -118,7 +118,7 @@ impl Scenario {
         let mut reader = ArmReader::new(&tree, names, varied, options.profile, files);
         let grid = sweep.arms();
         let cells = grid.iter().map(|arm| reader.cell(arm)).collect::<Result<Vec<_>, _>>()?;
-        let account = reader.config(&grid[reference]);
+        let account = reader.account(&grid[reference]);
         Ok(Self {
             name: name.to_owned(),
             text: text.to_owned(),

@@ -106,11 +106,14 @@ fn binding(
     }
     let preset = preset_of(&deployment.model);
     let spec = ProviderSpec::preset(preset).expect("every preset of the table exists");
-    notes.push(format!(
+    let note = format!(
         "deployment {}: no key of `providers` matches; its upstream is the preset `{preset}` by its \
          model `{}`",
         deployment.id, deployment.model
-    ));
+    );
+    if !notes.contains(&note) {
+        notes.push(note);
+    }
     ProviderBinding { name: preset.to_owned(), spec: Arc::new(spec) }
 }
 

@@ -4,7 +4,7 @@
 //! multiplied by it instead, and a Poisson process (aggregate) or each caller's own renewal process
 //! (clients) draws the requests.
 
-use std::{fs, path::Path, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use router::Instant;
 
@@ -18,7 +18,7 @@ use crate::{
         dist::Gap,
         trace::{
             self, Trace, TraceFormat, TraceOptions, TraceRow, grouped,
-            servegen::{ClientTable, RateTable, Slice, seconds},
+            servegen::{self, ClientTable, RateTable, Slice, seconds},
         },
     },
 };
@@ -121,7 +121,7 @@ fn data(spec: &TraceSpec, files: &mut Files) -> Result<TraceData, ScenarioError>
                 .key("trace.file")
                 .help("only a trace of format servegen-clients is a folder"));
         }
-        TraceData::Clients(read_clients(&path, &spec.file)?.into())
+        TraceData::Clients(servegen::read_folder(&path, &spec.file)?.into())
     } else {
         read_file(spec, &options, files)?
     };
@@ -163,48 +163,6 @@ fn read_file(
             Ok(TraceData::Requests(Arc::new(trace::read(&text, &spec.file, options)?)))
         }
     }
-}
-
-/// Every `chunk-N-trace.csv` of a folder with its data set, by number.
-///
-/// # Errors
-/// If the folder cannot be read or holds none.
-pub(crate) fn read_clients(
-    folder: &Path,
-    name: &str,
-) -> Result<Vec<ClientTable>, ScenarioError> {
-    let unreadable = |error: std::io::Error| {
-        ScenarioError::new(format!("`{name}` cannot be read: {}", error.kind())).key("trace.file")
-    };
-    let mut chunks: Vec<(u32, String)> = Vec::new();
-    for entry in fs::read_dir(folder).map_err(unreadable)? {
-        let file = entry.map_err(unreadable)?.file_name();
-        let chunk = file.to_str().and_then(|file| file.strip_suffix("-trace.csv"));
-        let number = chunk.and_then(|c| c.strip_prefix("chunk-")).and_then(|n| n.parse().ok());
-        if let (Some(chunk), Some(number)) = (chunk, number) {
-            chunks.push((number, chunk.to_owned()));
-        }
-    }
-    if chunks.is_empty() {
-        return Err(ScenarioError::new(format!("`{name}` holds no chunk-*-trace.csv"))
-            .key("trace.file")
-            .help("a folder is a trace if it holds ServeGen's files of single callers"));
-    }
-    chunks.sort_unstable();
-    chunks
-        .into_iter()
-        .map(|(_, chunk)| {
-            let trace = format!("{chunk}-trace.csv");
-            let text = fs::read_to_string(folder.join(&trace)).map_err(unreadable)?;
-            let dataset = folder.join(format!("{chunk}-dataset.json"));
-            let dataset = if dataset.exists() {
-                Some(fs::read_to_string(dataset).map_err(unreadable)?)
-            } else {
-                None
-            };
-            ClientTable::read(&chunk, &text, dataset.as_deref(), &format!("{name}/{trace}"))
-        })
-        .collect()
 }
 
 fn clients_note(file: &str, tables: &[ClientTable]) -> String {

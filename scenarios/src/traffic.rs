@@ -75,18 +75,13 @@ impl Files {
     }
 }
 
-/// Model names that may be asked for.
-pub(crate) struct Askable<'a> {
-    /// `model_name`s in their order, then aliases.
-    pub names: &'a [String],
-}
-
-/// Makes the workload. Errors are placed in `node`, the block itself.
+/// Makes the workload. `askable` are the names that may be asked for, model groups first. Errors are
+/// placed in `node`, the block itself.
 pub(crate) fn workload(
     node: &Node,
     file: &str,
     epoch: Epoch,
-    askable: &Askable<'_>,
+    askable: &[String],
     files: &mut Files,
 ) -> Result<Workload, ScenarioError> {
     let spec: WorkloadSpec = node.read(file).map_err(|error| error.under("workload"))?;
@@ -115,7 +110,7 @@ pub(crate) fn placed(error: ScenarioError, node: &Node, parent: &str, file: &str
 fn made(
     spec: &WorkloadSpec,
     epoch: Epoch,
-    askable: &Askable<'_>,
+    askable: &[String],
     files: &mut Files,
 ) -> Result<Workload, ScenarioError> {
     let (models, mix) = models(spec, askable)?;
@@ -170,9 +165,9 @@ pub(crate) fn lengths_missing() -> ScenarioError {
 
 fn models(
     spec: &WorkloadSpec,
-    askable: &Askable<'_>,
+    askable: &[String],
 ) -> Result<(Vec<String>, Vec<f64>), ScenarioError> {
-    let first = || askable.names.first().cloned().into_iter().map(|name| (name, 1.0)).collect();
+    let first = || askable.first().cloned().into_iter().map(|name| (name, 1.0)).collect();
     let shares: Vec<(String, f64)> = match &spec.models {
         None => first(),
         Some(NameOr::Name(name)) => vec![(name.clone(), 1.0)],
@@ -185,8 +180,8 @@ fn models(
     }
     for (name, share) in &shares {
         let key = crate::yaml::join("models", name);
-        if !askable.names.iter().any(|known| crate::providers::glob(known, name)) {
-            let known: Vec<&str> = askable.names.iter().map(String::as_str).collect();
+        if !askable.iter().any(|known| crate::providers::glob(known, name)) {
+            let known: Vec<&str> = askable.iter().map(String::as_str).collect();
             return Err(ScenarioError::new(format!("no model group is called `{name}`"))
                 .key(key)
                 .help(suggestion(name, &known)));

@@ -105,12 +105,15 @@ impl Unit {
     /// The two ends of an interval of a change: `+2.90 to +3.40 points`.
     #[must_use]
     pub fn show_change_interval(self, low: f64, high: f64, about: f64) -> String {
+        let ends = self.show_change_ends(low, high, about);
+        self.change_scale(about).join(&ends)
+    }
+
+    /// The same without the unit, for beside a change that has it: `+2.90 to +3.40`.
+    #[must_use]
+    pub fn show_change_ends(self, low: f64, high: f64, about: f64) -> String {
         let scale = self.change_scale(about);
-        scale.join(&format!(
-            "{} to {}",
-            signed(&scale, low),
-            signed(&scale, high)
-        ))
+        format!("{} to {}", signed(&scale, low), signed(&scale, high))
     }
 
     fn change_scale(self, about: f64) -> Scale {
@@ -120,7 +123,20 @@ impl Unit {
                 symbol: " points",
                 ..scale
             },
-            _ => scale,
+            Self::PerRequest => Scale {
+                symbol: " a request",
+                ..scale
+            },
+            Self::SecondsPerRequest => Scale {
+                symbol: " s a request",
+                ..scale
+            },
+            Self::Count
+            | Self::Factor
+            | Self::Millis
+            | Self::PerMinute
+            | Self::PerSecond
+            | Self::UsdPer1000Requests => scale,
         }
     }
 

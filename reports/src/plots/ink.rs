@@ -52,7 +52,7 @@ impl Ink {
     /// The ink of words on this one.
     pub(crate) const fn words(self) -> Self {
         match self {
-            Self::Heat(step) if step >= 4 => Self::OnHighHeat,
+            Self::Heat(step) if step >= 5 => Self::OnHighHeat,
             Self::Heat(_) => Self::OnLowHeat,
             _ => Self::Text,
         }
@@ -75,8 +75,8 @@ impl Ink {
             Self::Heat(1) => (0xf3_efe9, 0x3a_332c),
             Self::Heat(2) => (0xe3_efe9, 0x2a_3a34),
             Self::Heat(3) => (0xbc_dfd2, 0x23_4f43),
-            Self::Heat(4) => (0x6f_b9a2, 0x27_7360),
-            Self::Heat(5) => (0x2f_947a, 0x33_9c7f),
+            Self::Heat(4) => (0x7f_c2ad, 0x24_6c5a),
+            Self::Heat(5) => (0x1f_8068, 0x33_9c7f),
             Self::Heat(_) => (0x0a_6b55, 0x46_cca6),
             Self::OnLowHeat => (0x1d_2329, 0xe6_e9ed),
             Self::OnHighHeat => (0xff_fffe, 0x0b_1512),

@@ -73,6 +73,14 @@ pub struct PairedDifference {
     pub variance_reduction: Option<f64>,
 }
 
+impl PairedDifference {
+    /// Whether every pair had the same value twice.
+    #[must_use]
+    pub fn is_none_at_all(&self) -> bool {
+        self.difference.mean == 0.0 && self.difference.half_width.is_none_or(|half| half == 0.0)
+    }
+}
+
 /// The paired-t comparison of `a` with `b`; the longer of the two is cut. `None` without pairs.
 ///
 /// Source: Law, 5th ed., sections 10.2.1 (paired-t interval) and 11.2 (common random numbers).

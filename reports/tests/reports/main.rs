@@ -10,7 +10,10 @@
 )]
 
 #[cfg(feature = "render")]
+mod files;
+#[cfg(feature = "render")]
 mod page;
 mod recorder;
 mod stand_in;
+mod sweeps;
 mod text;

@@ -125,7 +125,7 @@ impl BurstsSpec {
         let on = rate("bursts.on_per_second", self.on_per_second)?;
         let off = self.off_per_second;
         if !(0.0..=PER_SECOND_AT_MOST).contains(&off) {
-            let accepted = format!("a rate from 0 to {PER_SECOND_AT_MOST} a second");
+            let accepted = "a rate from 0 to 10 million requests a second";
             return Err(number("bursts.off_per_second", off, accepted));
         }
         let rate = Rate::OnOff {
@@ -142,7 +142,7 @@ impl PulseSpec {
     fn process(&self) -> Result<(Rate, Gap), ScenarioError> {
         let base = rate("pulse.per_second", self.per_second)?;
         if !(self.factor >= 0.0 && base * self.factor <= PER_SECOND_AT_MOST) {
-            let accepted = format!("0 or more, up to {PER_SECOND_AT_MOST} requests a second");
+            let accepted = "0 or more, up to 10 million requests a second";
             return Err(number("pulse.factor", self.factor, accepted));
         }
         if self.from_s < 0.0 {
@@ -206,8 +206,7 @@ pub(crate) fn rate(key: &str, found: f64) -> Result<f64, ScenarioError> {
     if found > 0.0 && found <= PER_SECOND_AT_MOST {
         return Ok(found);
     }
-    let accepted = format!("a rate above 0 and up to {PER_SECOND_AT_MOST} requests a second");
-    Err(number(key, found, accepted))
+    Err(number(key, found, "a rate above 0 and up to 10 million requests a second"))
 }
 
 /// A length of time in seconds.
@@ -215,11 +214,12 @@ pub(crate) fn span(key: &str, found: f64) -> Result<f64, ScenarioError> {
     if found > 0.0 && found <= SECONDS_AT_MOST {
         return Ok(found);
     }
-    Err(number(key, found, format!("a time above 0 and up to {SECONDS_AT_MOST} seconds")))
+    Err(number(key, found, "a number of seconds above 0 and up to a hundred years"))
 }
 
 /// `found` stands where a number of another size is needed.
 pub(crate) fn number(key: &str, found: f64, accepted: impl std::fmt::Display) -> ScenarioError {
+    let found = if found.abs() < 1e15 { found.to_string() } else { format!("{found:e}") };
     ScenarioError::unaccepted(format_args!("the number {found}"), accepted).key(key)
 }
 

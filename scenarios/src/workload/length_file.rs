@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::{
     lengths::TOKENS_AT_MOST,
-    trace::{Books, header, place, tokens},
+    trace::{Books, header, place, records, tokens},
 };
 use crate::error::{ScenarioError, suggestion};
 
@@ -133,15 +133,6 @@ fn column(header: &[String], name: &str, file: &str) -> Result<usize, ScenarioEr
             .help(suggestion(name, &names))
             .at(1, 1)
             .in_file(file)
-    })
-}
-
-fn records(text: &str) -> impl Iterator<Item = (u64, Option<csv::StringRecord>)> + '_ {
-    let reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
-    reader.into_records().map(|record| {
-        let record = record.ok();
-        let position = record.as_ref().and_then(csv::StringRecord::position);
-        (position.map_or(0, csv::Position::line), record)
     })
 }
 

@@ -65,10 +65,10 @@ pub(super) fn give_out(
     let verdicts = judge(expectations, sweep)?;
     let judged = verdicts_text(&verdicts);
     match output.format {
-        Format::Console => output::print(&(reports::console(sweep)? + &judged))?,
-        Format::Markdown => output::print(&reports::markdown(sweep)?)?,
-        Format::Csv => output::print(&reports::csv(sweep)?)?,
-        Format::Json => output::print(&reports::json(sweep)?)?,
+        Format::Console => output::print(&(reports::console(sweep) + &judged))?,
+        Format::Markdown => output::print(&reports::markdown(sweep))?,
+        Format::Csv => output::print(&reports::csv_text(sweep)?)?,
+        Format::Json => output::print(&reports::json_text(sweep)?)?,
     }
     if output.format != Format::Console && !judged.is_empty() {
         note(judged.trim_end());

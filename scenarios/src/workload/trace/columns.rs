@@ -80,10 +80,8 @@ impl TraceColumns {
         let time = place(header, &self.time).expect(expect);
         let prompt = place(header, &self.prompt_tokens).expect(expect);
         let output = place(header, &self.output_tokens).expect(expect);
-        let reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
-        reader.into_records().map(move |record| {
-            let Ok(record) = record else { return (0, Err(DropReason::Malformed)) };
-            let line = record.position().map_or(0, csv::Position::line);
+        records(text).map(move |(line, record)| {
+            let Some(record) = record else { return (line, Err(DropReason::Malformed)) };
             let cell = |at: usize| record.get(at).map(str::trim).ok_or(DropReason::Malformed);
             let row = || {
                 let at = cell(time)?;
@@ -101,6 +99,26 @@ impl TraceColumns {
 /// The column of this name.
 pub(crate) fn place(header: &[String], name: &str) -> Option<usize> {
     header.iter().position(|column| column.eq_ignore_ascii_case(name))
+}
+
+/// The rows of a CSV text after its header, each with its line; `None` for what is no row.
+pub(crate) fn records(text: &str) -> impl Iterator<Item = (u64, Option<csv::StringRecord>)> + '_ {
+    let reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
+    // The reader's own count is one short after a CRLF, so line ends are counted here.
+    let (mut line, mut counted) = (1, 0);
+    reader.into_records().map(move |record| {
+        let record = record.ok();
+        let begin = record.as_ref().and_then(|r| r.position()).map_or(0, csv::Position::byte);
+        let mut begin = usize::try_from(begin).expect("a place in a text in memory");
+        while text.as_bytes().get(begin).is_some_and(|byte| matches!(byte, b'\r' | b'\n')) {
+            begin += 1;
+        }
+        if let Some(passed) = text.as_bytes().get(counted..begin) {
+            line += passed.iter().filter(|byte| **byte == b'\n').count() as u64;
+            counted = begin;
+        }
+        (line, record)
+    })
 }
 
 /// The names in the first line of a CSV text.

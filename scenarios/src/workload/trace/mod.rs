@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 pub use self::{columns::TraceColumns, timestamp::TimeUnit};
-pub(crate) use self::columns::{header, place};
+pub(crate) use self::columns::{header, place, records};
 use super::lengths::TOKENS_AT_MOST;
 use crate::error::ScenarioError;
 

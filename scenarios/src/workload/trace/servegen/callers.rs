@@ -1,33 +1,20 @@
-//! ServeGen (Xiang et al., arXiv 2505.09999): rates by window, either of a whole service
-//! (`t_s,rate_rps,…`) or of each caller (`chunk-N-trace.csv`: beginning of the window in seconds,
-//! rate, coefficient of variation, `Gamma` or `Weibull`, its shape and scale) with the token
-//! lengths of some callers beside them (`chunk-N-dataset.json`: Python dicts as text).
-//!
-//! Nothing here draws: the result is data that a workload is made of.
+//! Single callers: `chunk-N-trace.csv` (beginning of the window in seconds, rate, coefficient of
+//! variation, `Gamma` or `Weibull`, its shape and scale) and, for some, the token lengths beside it
+//! (`chunk-N-dataset.json`, Python dicts as text).
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
-use super::{Books, DropReason, header, place, problem};
+use super::{Slice, steps};
 use crate::{
     error::ScenarioError,
     workload::{
         Client, ClientWindow,
         dist::Gap,
         lengths::{Length, LengthShape, Lengths},
-        rate::{Rate, Step},
+        rate::Rate,
+        trace::{Books, DropReason, problem, tokens},
     },
 };
-
-/// Rates of a whole service.
-#[derive(Clone, PartialEq, Debug)]
-pub struct RateTable {
-    /// Beginnings of windows in seconds, increasing, with arrivals a second.
-    pub windows: Vec<(f64, f64)>,
-    /// Length of the last window: that of the one before it.
-    pub window_s: f64,
-    /// What became of the rows.
-    pub books: Books,
-}
 
 /// One caller as its two files tell.
 #[derive(Clone, PartialEq, Debug)]
@@ -64,101 +51,46 @@ pub enum Pattern {
     Weibull(f64),
 }
 
-/// The part of a trace that is played, and how fast.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Slice {
-    /// First second of the trace that is played.
-    pub from_s: f64,
-    /// The second of the trace at which it ends; its own end where `None`.
-    pub to_s: Option<f64>,
-    /// What rates are multiplied by.
-    pub rate_multiplier: f64,
-}
-
-impl RateTable {
-    /// Reads `t_s,rate_rps,…`.
-    ///
-    /// # Errors
-    /// If the columns are missing, a number is negative or none, or times do not increase.
-    pub fn read(text: &str, file: &str) -> Result<Self, ScenarioError> {
-        let header = header(text);
-        let (Some(time), Some(rate)) = (place(&header, "t_s"), place(&header, "rate_rps")) else {
-            let message = "the trace has no columns `t_s` and `rate_rps`";
-            return Err(problem(file, Some(1), message));
-        };
-        let mut windows: Vec<(f64, f64)> = Vec::new();
-        let mut books = Books::default();
-        let reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
-        for record in reader.into_records() {
-            let line = record.as_ref().ok().and_then(|r| r.position()).map(csv::Position::line);
-            let cell = |at: usize| {
-                let text = record.as_ref().ok()?.get(at)?.trim();
-                text.parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0)
+/// Every `chunk-N-trace.csv` of a folder with its data set, by number.
+///
+/// # Errors
+/// If the folder cannot be read or holds none.
+pub fn read_folder(
+    folder: &Path,
+    name: &str,
+) -> Result<Vec<ClientTable>, ScenarioError> {
+    let unreadable = |error: std::io::Error| {
+        ScenarioError::new(format!("`{name}` cannot be read: {}", error.kind())).key("trace.file")
+    };
+    let mut chunks: Vec<(u32, String)> = Vec::new();
+    for entry in fs::read_dir(folder).map_err(unreadable)? {
+        let file = entry.map_err(unreadable)?.file_name();
+        let chunk = file.to_str().and_then(|file| file.strip_suffix("-trace.csv"));
+        let number = chunk.and_then(|c| c.strip_prefix("chunk-")).and_then(|n| n.parse().ok());
+        if let (Some(chunk), Some(number)) = (chunk, number) {
+            chunks.push((number, chunk.to_owned()));
+        }
+    }
+    if chunks.is_empty() {
+        return Err(ScenarioError::new(format!("`{name}` holds no chunk-*-trace.csv"))
+            .key("trace.file")
+            .help("a folder is a trace if it holds ServeGen's files of single callers"));
+    }
+    chunks.sort_unstable();
+    chunks
+        .into_iter()
+        .map(|(_, chunk)| {
+            let trace = format!("{chunk}-trace.csv");
+            let text = fs::read_to_string(folder.join(&trace)).map_err(unreadable)?;
+            let dataset = folder.join(format!("{chunk}-dataset.json"));
+            let dataset = if dataset.exists() {
+                Some(fs::read_to_string(dataset).map_err(unreadable)?)
+            } else {
+                None
             };
-            let (Some(t), Some(rate)) = (cell(time), cell(rate)) else {
-                let message = "a window's time or rate is no number of 0 or more";
-                return Err(problem(file, line, message));
-            };
-            if windows.last().is_some_and(|(before, _)| t <= *before) {
-                return Err(problem(file, line, "a window begins no later than the one before it"));
-            }
-            books.read += 1;
-            windows.push((t, rate));
-        }
-        let [.., (before, _), (last, _)] = windows[..] else {
-            return Err(problem(file, None, "a trace of rates needs at least two windows"));
-        };
-        Ok(Self { window_s: last - before, windows, books })
-    }
-
-    /// The curve of a slice, from 0, and its length in seconds.
-    ///
-    /// # Errors
-    /// If the slice lies outside the trace or has no arrivals at all.
-    pub(crate) fn rate(&self, slice: Slice, file: &str) -> Result<(Rate, f64), ScenarioError> {
-        let windows: Vec<(f64, f64)> = self.windows.clone();
-        let end = windows[windows.len() - 1].0 + self.window_s;
-        let to_s = slice.end(end, file)?;
-        let steps = steps(&windows, slice, to_s, end);
-        if steps.iter().all(|step| step.per_second <= 0.0) {
-            return Err(problem(file, None, "no window of the chosen slice has any arrivals"));
-        }
-        Ok((Rate::Steps(steps.into()), to_s - slice.from_s))
-    }
-}
-
-impl Slice {
-    /// Where it ends, given the trace's end.
-    pub(crate) fn end(self, end: f64, file: &str) -> Result<f64, ScenarioError> {
-        let to_s = self.to_s.unwrap_or(end).min(end);
-        if self.from_s < to_s {
-            return Ok(to_s);
-        }
-        let message = format!(
-            "the slice from {} s on is empty: the trace ends at {} s",
-            self.from_s,
-            seconds(end)
-        );
-        Err(problem(file, None, &message))
-    }
-}
-
-/// Seconds with at most three decimals.
-pub(crate) fn seconds(value: f64) -> String {
-    let text = format!("{value:.3}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
-fn steps(windows: &[(f64, f64)], slice: Slice, to_s: f64, end: f64) -> Vec<Step> {
-    let ends = windows.iter().skip(1).map(|(begin, _)| *begin).chain([end]);
-    let mut steps = Vec::new();
-    for ((_, rate), until) in windows.iter().zip(ends) {
-        let until_s = until.min(to_s) - slice.from_s;
-        if until_s > steps.last().map_or(0.0, |step: &Step| step.until_s) {
-            steps.push(Step { until_s, per_second: rate * slice.rate_multiplier });
-        }
-    }
-    steps
+            ClientTable::read(&chunk, &text, dataset.as_deref(), &format!("{name}/{trace}"))
+        })
+        .collect()
 }
 
 impl ClientTable {
@@ -325,7 +257,7 @@ fn python_dict(text: &str) -> Option<Vec<(u32, f64)>> {
     let entry = |entry: &str| {
         let (key, value) = entry.split_once(':')?;
         let weight: f64 = value.trim().parse().ok()?;
-        let tokens = super::tokens(key.trim()).ok()?;
+        let tokens = tokens(key.trim()).ok()?;
         (weight.is_finite() && weight >= 0.0).then_some((tokens, weight))
     };
     inside.split(',').map(entry).collect()
@@ -344,20 +276,6 @@ mod tests {
         for text in ["", "{1}", "{1: nan}", "{-1: 0.5}", "[1, 2]", "{1: 0.5, }"] {
             assert_eq!(python_dict(text), None, "{text}");
         }
-    }
-
-    #[test]
-    fn a_slice_of_rates_begins_at_zero_and_is_multiplied() {
-        let table = RateTable::read("t_s,rate_rps\n0,10\n600,20\n1200,0\n", "f").unwrap();
-        let slice = Slice { from_s: 300.0, to_s: Some(900.0), rate_multiplier: 0.5 };
-
-        let (rate, length) = table.rate(slice, "f").unwrap();
-
-        assert_eq!(length, 600.0);
-        let mut cursor = rate.cursor(Seed(0));
-        assert_eq!(cursor.due(1_500.0), Some(300.0));
-        assert_eq!(cursor.due(4_500.0), Some(600.0));
-        assert_eq!(cursor.due(4_501.0), None);
     }
 
     #[test]

@@ -1,0 +1,143 @@
+//! What one deployment saw, counted while the run lasts.
+
+use router::{ErrorClass, Failure, Instant, Usage};
+
+use crate::{
+    distribution::as_f64,
+    record::{AttemptError, DeploymentRecord},
+    recorder::DeploymentLabel,
+    span_union::SpanUnion,
+};
+
+/// The running counts of one deployment.
+#[derive(Debug)]
+pub(crate) struct Tally {
+    pub(crate) picks: u64,
+    pub(crate) sent: u64,
+    successes: u64,
+    errors: Vec<(AttemptErrorKey, u64)>,
+    prompt_tokens: u64,
+    completion_tokens: u64,
+    tokens_lost: u64,
+    pub(crate) in_flight: u32,
+    in_flight_max: u32,
+    pub(crate) cooled: SpanUnion,
+}
+
+type AttemptErrorKey = (ErrorClass, Option<u16>);
+
+impl Tally {
+    pub(crate) fn new() -> Self {
+        Self {
+            picks: 0,
+            sent: 0,
+            successes: 0,
+            errors: Vec::with_capacity(ERROR_KINDS_EXPECTED),
+            prompt_tokens: 0,
+            completion_tokens: 0,
+            tokens_lost: 0,
+            in_flight: 0,
+            in_flight_max: 0,
+            cooled: SpanUnion::default(),
+        }
+    }
+
+    pub(crate) fn sent(&mut self) {
+        self.sent += 1;
+        self.in_flight += 1;
+        self.in_flight_max = self.in_flight_max.max(self.in_flight);
+    }
+
+    pub(crate) fn left(&mut self) {
+        debug_assert!(self.in_flight > 0, "an attempt ends that was never sent");
+        self.in_flight = self.in_flight.saturating_sub(1);
+    }
+
+    pub(crate) fn succeeded(&mut self, usage: Usage) {
+        self.successes += 1;
+        self.prompt_tokens += u64::from(usage.prompt_tokens);
+        self.completion_tokens += u64::from(usage.completion_tokens);
+    }
+
+    pub(crate) fn failed(&mut self, failure: &Failure) {
+        count(&mut self.errors, (failure.class, failure.status));
+        self.tokens_lost += u64::from(failure.tokens_delivered);
+    }
+
+    pub(crate) fn finish(self, label: DeploymentLabel, end: Instant) -> DeploymentRecord {
+        let cost_usd = price(self.prompt_tokens, label.input_cost_per_token)
+            .zip(price(self.completion_tokens, label.output_cost_per_token))
+            .map(|(prompt, answer)| prompt + answer);
+        let cooled = self.cooled.finish(end);
+        let errors = most_frequent_first(self.errors)
+            .into_iter()
+            .map(|((class, status), count)| AttemptError {
+                class,
+                status,
+                count,
+            })
+            .collect();
+        DeploymentRecord {
+            id: label.id,
+            group: label.group,
+            provider: label.provider,
+            picks: self.picks,
+            sent: self.sent,
+            successes: self.successes,
+            errors,
+            prompt_tokens: self.prompt_tokens,
+            completion_tokens: self.completion_tokens,
+            tokens_lost: self.tokens_lost,
+            cost_usd,
+            in_flight_max: self.in_flight_max,
+            cooled_s: cooled.total.as_secs_f64(),
+            cooldowns: cooled.begun,
+            cooldown_spans: cooled.spans,
+            cooldown_spans_dropped: cooled.dropped,
+        }
+    }
+}
+
+/// No tokens cost nothing at any price; tokens of unknown price cost something unknown.
+fn price(tokens: u64, per_token: Option<f64>) -> Option<f64> {
+    match (tokens, per_token) {
+        (0, _) => Some(0.0),
+        (tokens, per_token) => per_token.map(|usd| as_f64(tokens) * usd),
+    }
+}
+
+/// Counts one more of `key`. A run meets a handful of kinds, so a scan is the fastest look-up.
+pub(crate) fn count<K: PartialEq>(counts: &mut Vec<(K, u64)>, key: K) {
+    match counts.iter_mut().find(|(known, _)| *known == key) {
+        Some((_, count)) => *count += 1,
+        None => counts.push((key, 1)),
+    }
+}
+
+pub(crate) fn most_frequent_first<K: Ord>(mut counts: Vec<(K, u64)>) -> Vec<(K, u64)> {
+    counts.sort_by(|(a, many_a), (b, many_b)| many_b.cmp(many_a).then_with(|| a.cmp(b)));
+    counts
+}
+
+/// Room made beforehand for kinds of errors; there are 12 classes, few with more than one status.
+pub(crate) const ERROR_KINDS_EXPECTED: usize = 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_of_unknown_price_are_not_free() {
+        assert_eq!(price(10, None), None);
+        assert_eq!(price(0, None), Some(0.0));
+        assert_eq!(price(10, Some(0.5)), Some(5.0));
+    }
+
+    #[test]
+    fn equal_counts_are_listed_in_the_order_of_their_kinds() {
+        assert_eq!(
+            most_frequent_first(vec![("b", 2), ("c", 5), ("a", 2)]),
+            [("c", 5), ("a", 2), ("b", 2)]
+        );
+    }
+}
