@@ -6,14 +6,13 @@
 use std::time::Duration;
 
 use router::{
-    Answer, DeploymentId, ErrorClass, Event, Failure, FallbackReason, Instant, Observer, Outcome,
-    RouteError, Trail, Usage,
+    Answer, DeploymentId, Event, FallbackReason, Instant, Observer, Outcome, RouteError, Trail,
 };
 
 use crate::{
     distribution::{Spans, as_f64},
-    record::{AnswerError, AttemptError, DeploymentRecord, ErrorOrigin, FallbackCount, RunRecord},
-    span_union::SpanUnion,
+    record::{AnswerError, ErrorOrigin, FallbackCount, RunRecord},
+    tally::{ERROR_KINDS_EXPECTED, Tally, count, most_frequent_first},
     time_buckets::TimeBuckets,
 };
 

@@ -116,7 +116,9 @@ impl Registry {
 
     /// Looks every name up again, under these settings. Ids stay.
     pub(crate) fn relearn(&mut self, settings: &RouterSettings) {
-        self.directory.aliases.clone_from(&settings.model_group_alias);
+        self.directory
+            .aliases
+            .clone_from(&settings.model_group_alias);
         self.directory.first_default_fallback = settings.default_fallbacks.first().cloned();
         self.fallbacks = FallbackTable::new(settings);
         for at in 0..self.names.len() {
@@ -153,7 +155,11 @@ impl Registry {
 
 impl Directory {
     fn target(&self, name: &str) -> Target {
-        if let Some(at) = self.deployments.iter().position(|d| d.id == name && !d.removed) {
+        if let Some(at) = self
+            .deployments
+            .iter()
+            .position(|d| d.id == name && !d.removed)
+        {
             return self.make(TargetKind::Deployment, |i, _| i == at);
         }
         let group = self.aliases.get(name).map_or(name, String::as_str);

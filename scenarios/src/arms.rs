@@ -105,7 +105,9 @@ impl<'a> ArmReader<'a> {
 
     /// What became of the LiteLLM config's keys in an arm that was read.
     pub(crate) fn account(&self, arm: &[usize]) -> Option<&LitellmConfig> {
-        self.configs.get(&self.touching(arm, &CONFIG)).map(|config| &config.account)
+        self.configs
+            .get(&self.touching(arm, &CONFIG))
+            .map(|config| &config.account)
     }
 
     fn read<'t>(
@@ -139,19 +141,39 @@ impl<'a> ArmReader<'a> {
             traffic::workload(node, file, router.epoch, &names, &mut self.files).map(Arc::new)
         })?;
         let key = self.touching(arm, &["slo"]);
-        let slo = remembered(&mut self.slos, key, || slo(tree()?.get("slo"), file).map(Arc::new))?;
-        Ok(Cell { router: Arc::clone(router), providers, workload, slo: *slo })
+        let slo = remembered(&mut self.slos, key, || {
+            slo(tree()?.get("slo"), file).map(Arc::new)
+        })?;
+        Ok(Cell {
+            router: Arc::clone(router),
+            providers,
+            workload,
+            slo: *slo,
+        })
     }
 
     fn read_config(&mut self, tree: &Node) -> Result<Config, ScenarioError> {
         let node = section(tree, "litellm")?;
         let inside = self.litellm_file == self.file;
-        let account = litellm::from_node(node, self.litellm_file)
-            .map_err(|error| if inside { error.under("litellm") } else { error })?;
-        for path in self.set.iter().filter_map(|path| path.strip_prefix("litellm.")) {
+        let account = litellm::from_node(node, self.litellm_file).map_err(|error| {
+            if inside {
+                error.under("litellm")
+            } else {
+                error
+            }
+        })?;
+        for path in self
+            .set
+            .iter()
+            .filter_map(|path| path.strip_prefix("litellm."))
+        {
             acted_on(path, &account).map_err(|error| error.in_file("--set"))?;
         }
-        for path in self.axes.iter().filter_map(|axis| axis.path.strip_prefix("litellm.")) {
+        for path in self
+            .axes
+            .iter()
+            .filter_map(|axis| axis.path.strip_prefix("litellm."))
+        {
             acted_on(path, &account)?;
         }
         let router = RouterConfig {
@@ -160,7 +182,11 @@ impl<'a> ArmReader<'a> {
             ..account.router.clone()
         };
         let targets = self.targets(&router);
-        Ok(Config { router: Arc::new(router), account, targets })
+        Ok(Config {
+            router: Arc::new(router),
+            account,
+            targets,
+        })
     }
 
     fn profile(&self, tree: &Node) -> Result<ProfileName, ScenarioError> {
@@ -175,9 +201,13 @@ impl<'a> ArmReader<'a> {
 
     /// The values of the axes that touch any of these sections.
     fn touching(&self, arm: &[usize], sections: &[&str]) -> Vec<usize> {
-        let touches =
-            |axis: &SweptAxis| sections.iter().any(|section| within(&axis.path, section));
-        self.axes.iter().zip(arm).filter(|(axis, _)| touches(axis)).map(|(_, value)| *value).collect()
+        let touches = |axis: &SweptAxis| sections.iter().any(|section| within(&axis.path, section));
+        self.axes
+            .iter()
+            .zip(arm)
+            .filter(|(axis, _)| touches(axis))
+            .map(|(_, value)| *value)
+            .collect()
     }
 
     /// A number for what other sections see of a config: equal for equal deployments and aliases.
@@ -209,7 +239,9 @@ impl<'a> ArmReader<'a> {
             let around = within(&axis.path, &key);
             (inside && !placed) || (around && (new || !placed))
         });
-        let Some((axis, value)) = guilty else { return error };
+        let Some((axis, value)) = guilty else {
+            return error;
+        };
         let label = &axis.axis.values[*value];
         let (line, column) = axis.places[*value];
         let mut blamed = ScenarioError::new(format!("value `{label}`: {}", error.message()))
@@ -247,7 +279,8 @@ fn put(base: &Node, axes: &[SweptAxis], arm: &[usize]) -> Result<Node, ScenarioE
 }
 
 fn section<'t>(tree: &'t Node, key: &str) -> Result<&'t Node, ScenarioError> {
-    tree.get(key).ok_or_else(|| tree.error(format!("key `{key}` is missing")))
+    tree.get(key)
+        .ok_or_else(|| tree.error(format!("key `{key}` is missing")))
 }
 
 /// Refuses to vary what the router does not act on.
@@ -256,17 +289,26 @@ fn acted_on(path: &str, account: &LitellmConfig) -> Result<(), ScenarioError> {
     if account.used.iter().any(used) {
         return Ok(());
     }
-    let Some(ignored) = account.ignored.iter().find(|ignored| within(path, &ignored.path)) else {
+    let Some(ignored) = account
+        .ignored
+        .iter()
+        .find(|ignored| within(path, &ignored.path))
+    else {
         return Ok(());
     };
-    Err(ScenarioError::new(format!("this is not acted on: {}", ignored.reason))
-        .key(format!("litellm.{path}")))
+    Err(
+        ScenarioError::new(format!("this is not acted on: {}", ignored.reason))
+            .key(format!("litellm.{path}")),
+    )
 }
 
 /// Names that may be asked for, model groups first.
 fn askable(router: &RouterConfig) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    let groups = router.deployments.iter().map(|deployment| &deployment.model_name);
+    let groups = router
+        .deployments
+        .iter()
+        .map(|deployment| &deployment.model_name);
     for name in groups.chain(router.settings.model_group_alias.keys()) {
         if !names.contains(name) {
             names.push(name.clone());
@@ -279,18 +321,24 @@ fn epoch(tree: &Node, file: &str) -> Result<Epoch, ScenarioError> {
     let Some(node) = tree.get("starts_at").filter(|node| !node.is_null()) else {
         return Ok(Epoch::default());
     };
-    let seconds = node.as_str().and_then(date_time).map(|nanos| nanos / 1_000_000_000);
-    seconds.and_then(|seconds| u64::try_from(seconds).ok()).map(Epoch::from_unix_seconds).ok_or_else(
-        || {
+    let seconds = node
+        .as_str()
+        .and_then(date_time)
+        .map(|nanos| nanos / 1_000_000_000);
+    seconds
+        .and_then(|seconds| u64::try_from(seconds).ok())
+        .map(Epoch::from_unix_seconds)
+        .ok_or_else(|| {
             node.unaccepted("a date and time since 1970, e.g. 2024-01-01T00:00:50Z")
                 .key("starts_at")
                 .in_file(file)
-        },
-    )
+        })
 }
 
 fn slo(node: Option<&Node>, file: &str) -> Result<Slo, ScenarioError> {
-    let Some(node) = node.filter(|node| !node.is_null()) else { return Ok(Slo::default()) };
+    let Some(node) = node.filter(|node| !node.is_null()) else {
+        return Ok(Slo::default());
+    };
     let spec: SloSpec = node.read(file).map_err(|error| error.under("slo"))?;
     let bound = |key: &str, seconds: Option<f64>| match seconds {
         None => Ok(None),

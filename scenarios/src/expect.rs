@@ -28,21 +28,23 @@ pub(crate) fn expectations(
     specs
         .iter()
         .enumerate()
-        .map(|(at, spec)| {
-            expectation(spec, axes).map_err(|error| error.under(&format!("[{at}]")))
-        })
+        .map(|(at, spec)| expectation(spec, axes).map_err(|error| error.under(&format!("[{at}]"))))
         .collect()
 }
 
 fn expectation(spec: &ExpectSpec, axes: &[Axis]) -> Result<Expectation, ScenarioError> {
     match (spec.at_least, spec.at_most) {
         (None, None) => {
-            return Err(ScenarioError::new(format!("nothing is said of `{}`", spec.metric))
-                .help("accepted is `at_least`, `at_most` or both"));
+            return Err(
+                ScenarioError::new(format!("nothing is said of `{}`", spec.metric))
+                    .help("accepted is `at_least`, `at_most` or both"),
+            );
         }
         (Some(least), Some(most)) if least > most => {
-            return Err(ScenarioError::new(format!("at_least {least} is above at_most {most}"))
-                .key("at_least"));
+            return Err(
+                ScenarioError::new(format!("at_least {least} is above at_most {most}"))
+                    .key("at_least"),
+            );
         }
         _ => {}
     }
@@ -73,13 +75,19 @@ pub(crate) fn check_label(
             [] => "this scenario has no axes".to_owned(),
             names => suggestion(axis, names),
         };
-        return Err(ScenarioError::new("no axis of `sweep` is called so").key(key).help(help));
+        return Err(ScenarioError::new("no axis of `sweep` is called so")
+            .key(key)
+            .help(help));
     };
     let values = &axes[place].values;
-    values.iter().position(|known| known == value).map(|value| (place, value)).ok_or_else(|| {
-        let names: Vec<&str> = values.iter().map(String::as_str).collect();
-        ScenarioError::new(format!("`{value}` is no value of this axis"))
-            .key(key)
-            .help(suggestion(value, &names))
-    })
+    values
+        .iter()
+        .position(|known| known == value)
+        .map(|value| (place, value))
+        .ok_or_else(|| {
+            let names: Vec<&str> = values.iter().map(String::as_str).collect();
+            ScenarioError::new(format!("`{value}` is no value of this axis"))
+                .key(key)
+                .help(suggestion(value, &names))
+        })
 }

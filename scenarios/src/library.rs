@@ -23,13 +23,17 @@ pub const fn library() -> &'static [LibraryEntry] {
 
 /// The scenario of this name.
 pub(crate) fn entry(name: &str) -> Result<&'static LibraryEntry, ScenarioError> {
-    LIBRARY.iter().find(|entry| entry.name == name).ok_or_else(|| {
-        let error = ScenarioError::new(format!("no scenario of the library is called `{name}`"));
-        match did_you_mean(name, LIBRARY.iter().map(|entry| entry.name)) {
-            Some(near) => error.help(format!("did you mean `{near}`?")),
-            None => error.help("`routelab list` shows them all"),
-        }
-    })
+    LIBRARY
+        .iter()
+        .find(|entry| entry.name == name)
+        .ok_or_else(|| {
+            let error =
+                ScenarioError::new(format!("no scenario of the library is called `{name}`"));
+            match did_you_mean(name, LIBRARY.iter().map(|entry| entry.name)) {
+                Some(near) => error.help(format!("did you mean `{near}`?")),
+                None => error.help("`routelab list` shows them all"),
+            }
+        })
 }
 
 /// The rest of the line that begins `purpose: `.
@@ -38,14 +42,20 @@ const fn purpose_of(text: &'static str) -> &'static str {
     let (_, from) = bytes.split_at(PURPOSE.len());
     let mut at = 0;
     while at < PURPOSE.len() {
-        assert!(bytes[at] == PURPOSE.as_bytes()[at], "a library file begins with its purpose");
+        assert!(
+            bytes[at] == PURPOSE.as_bytes()[at],
+            "a library file begins with its purpose"
+        );
         at += 1;
     }
     let mut end = 0;
     while from[end] != b'\n' {
         end += 1;
     }
-    text.split_at(PURPOSE.len() + end).0.split_at(PURPOSE.len()).1
+    text.split_at(PURPOSE.len() + end)
+        .0
+        .split_at(PURPOSE.len())
+        .1
 }
 
 const PURPOSE: &str = "purpose: ";

@@ -2,57 +2,22 @@
 //!
 //! Everything is checked before anything runs, every arm included.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{path::PathBuf, sync::Arc};
 
-use router::{ProfileName, Seed};
+use router::Seed;
 
 use crate::{
     arms::{ArmReader, Cell},
     error::ScenarioError,
     expect::{self, Expectation},
-    library,
-    litellm::{self, IgnoredKey},
+    litellm::IgnoredKey,
     plan::{Arm, Axis, RunPlan},
     schema::{Kind, ScenarioFile},
-    sweep::{Sweep, resolve, within},
-    traffic::Files,
+    source::{LoadOptions, Opened, Source, change},
+    sweep::Sweep,
+    traffic::{Files, placed},
     yaml::{self, Node},
 };
-
-/// Where a scenario comes from.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Source {
-    /// A file.
-    File(PathBuf),
-    /// A scenario of the library, by name.
-    Library(String),
-    /// A text, as from a pipe.
-    Text {
-        /// What it is called in errors and reports.
-        name: String,
-        /// The YAML.
-        text: String,
-    },
-}
-
-/// What the command line changes.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct LoadOptions {
-    /// Path and value, put in this order. Paths as those of axes; values as YAML.
-    pub sets: Vec<(String, String)>,
-    /// In place of the file's `seed`.
-    pub seed: Option<u64>,
-    /// In place of the file's `replications`.
-    pub replications: Option<u32>,
-    /// A LiteLLM `config.yaml` in place of the file's `litellm` block.
-    pub config: Option<PathBuf>,
-    /// In place of the file's `profile`.
-    pub profile: Option<ProfileName>,
-}
 
 /// A scenario, read and checked, with every arm expanded.
 #[derive(Clone, Debug)]
@@ -79,9 +44,20 @@ impl Scenario {
     /// # Errors
     /// The first thing that is wrong, with its place.
     pub fn load(source: &Source, options: &LoadOptions) -> Result<Self, ScenarioError> {
-        let Opened { name, file, folder, text } = Opened::open(source)?;
+        let Opened {
+            name,
+            file,
+            folder,
+            text,
+        } = Opened::open(source)?;
         let read = Self::read(&name, &file, folder, &text, options);
-        read.map_err(|error| if error.file() == Some(&file) { error.with_text(&text) } else { error })
+        read.map_err(|error| {
+            if error.file() == Some(&file) {
+                error.with_text(&text)
+            } else {
+                error
+            }
+        })
     }
 
     fn read(
@@ -98,9 +74,14 @@ impl Scenario {
                 .in_file(file));
         }
         if tree.as_map().is_none() {
-            return Err(tree.unaccepted("a mapping with `purpose`, `kind`, …").in_file(file));
+            return Err(tree
+                .unaccepted("a mapping with `purpose`, `kind`, …")
+                .in_file(file));
         }
-        let files = Files { folder, ..Files::default() };
+        let files = Files {
+            folder,
+            ..Files::default()
+        };
         let changed = change(&mut tree, file, &files, options)?;
         let header = header(&tree, file)?;
         let in_file = |error: ScenarioError| error.in_file(file);
@@ -109,7 +90,7 @@ impl Scenario {
         let axes = sweep.plain_axes();
         let expect = expect::expectations(&header.expect, &axes).map_err(|error| {
             let none = Node::unplaced(yaml::Value::Null);
-            crate::traffic::placed(error, tree.get("expect").unwrap_or(&none), "expect", file)
+            placed(error, tree.get("expect").unwrap_or(&none), "expect", file)
         })?;
         let replications = replications(&header, &sweep, &tree, options).map_err(in_file)?;
 
@@ -117,7 +98,10 @@ impl Scenario {
         let varied = (sweep.axes.as_slice(), changed.paths.as_slice());
         let mut reader = ArmReader::new(&tree, names, varied, options.profile, files);
         let grid = sweep.arms();
-        let cells = grid.iter().map(|arm| reader.cell(arm)).collect::<Result<Vec<_>, _>>()?;
+        let cells = grid
+            .iter()
+            .map(|arm| reader.cell(arm))
+            .collect::<Result<Vec<_>, _>>()?;
         let account = reader.account(&grid[reference]);
         Ok(Self {
             name: name.to_owned(),
@@ -131,8 +115,12 @@ impl Scenario {
             cells,
             reference,
             expect,
-            ignored: account.map(|config| config.ignored.clone()).unwrap_or_default(),
-            ignored_lines: account.map(|config| config.ignored_in_lines()).unwrap_or_default(),
+            ignored: account
+                .map(|config| config.ignored.clone())
+                .unwrap_or_default(),
+            ignored_lines: account
+                .map(|config| config.ignored_in_lines())
+                .unwrap_or_default(),
             notes: reader.files.notes,
         })
     }
@@ -243,101 +231,6 @@ impl Scenario {
     }
 }
 
-/// A scenario's text and where it was found.
-struct Opened {
-    name: String,
-    file: String,
-    folder: Option<PathBuf>,
-    text: String,
-}
-
-impl Opened {
-    fn open(source: &Source) -> Result<Self, ScenarioError> {
-        match source {
-            Source::File(path) => {
-                let file = path.display().to_string();
-                let text = read_text(path).map_err(|error| error.in_file(&file))?;
-                let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-                let folder = path.parent().map(Path::to_owned);
-                Ok(Self { name: name.unwrap_or_default(), file, folder, text })
-            }
-            Source::Library(name) => {
-                let entry = library::entry(name)?;
-                Ok(Self {
-                    name: name.clone(),
-                    file: format!("{name}.yaml"),
-                    folder: None,
-                    text: entry.text.to_owned(),
-                })
-            }
-            Source::Text { name, text } => Ok(Self {
-                name: name.clone(),
-                file: name.clone(),
-                folder: None,
-                text: text.clone(),
-            }),
-        }
-    }
-}
-
-/// What the command line did to a tree.
-struct Changed {
-    litellm_file: String,
-    paths: Vec<String>,
-}
-
-fn change(
-    tree: &mut Node,
-    file: &str,
-    files: &Files,
-    options: &LoadOptions,
-) -> Result<Changed, ScenarioError> {
-    let mut litellm_file = file.to_owned();
-    if let Some(path) = &options.config {
-        litellm_file = path.display().to_string();
-        let text = read_text(path).map_err(|error| error.in_file(&litellm_file))?;
-        tree.put_path("litellm", parse_config(&text, &litellm_file)?)?;
-    }
-    let mut paths = Vec::with_capacity(options.sets.len());
-    for (name, value) in &options.sets {
-        let from_command = |error: ScenarioError| error.in_file("--set");
-        let path = resolve(name).map_err(from_command)?;
-        if within(&path, "litellm") && path != "litellm" {
-            inline(tree, files, file, &mut litellm_file)?;
-        }
-        tree.set_path(&path, value).map_err(from_command)?;
-        paths.push(path);
-    }
-    inline(tree, files, file, &mut litellm_file)?;
-    Ok(Changed { litellm_file, paths })
-}
-
-/// Puts the content of a LiteLLM config in the place of its path.
-fn inline(
-    tree: &mut Node,
-    files: &Files,
-    file: &str,
-    litellm_file: &mut String,
-) -> Result<(), ScenarioError> {
-    let Some(node) = tree.get("litellm") else { return Ok(()) };
-    let Some(path) = node.as_str() else { return Ok(()) };
-    let (line, column) = (node.line, node.column);
-    let text = files.text(path, "litellm").map_err(|error| error.at(line, column).in_file(file))?;
-    path.clone_into(litellm_file);
-    let config = parse_config(&text, litellm_file)?;
-    tree.put_path("litellm", config)
-}
-
-fn parse_config(text: &str, file: &str) -> Result<Node, ScenarioError> {
-    litellm::parse(text, file).map_err(|error| error.in_file(file).with_text(text))
-}
-
-fn read_text(path: &Path) -> Result<String, ScenarioError> {
-    let bytes = fs::read(path)
-        .map_err(|error| ScenarioError::new(format!("cannot be read: {}", error.kind())))?;
-    String::from_utf8(bytes).map_err(|_| ScenarioError::new("this is not UTF-8 text"))
-}
-
 /// The typed part of the file, with words for the two keys that are most often forgotten.
 fn header(tree: &Node, file: &str) -> Result<ScenarioFile, ScenarioError> {
     if tree.get("purpose").is_none() {
@@ -373,7 +266,10 @@ fn replications(
     tree: &Node,
     options: &LoadOptions,
 ) -> Result<u32, ScenarioError> {
-    let at = |path: &str| tree.at_path(path).map_or((0, 0), |node| (node.line, node.column));
+    let at = |path: &str| {
+        tree.at_path(path)
+            .map_or((0, 0), |node| (node.line, node.column))
+    };
     let (said, path) = match (header.replications, sweep.replications) {
         (Some(_), Some(_)) => {
             let (line, column) = at("sweep.replications");
@@ -396,7 +292,9 @@ fn replications(
     let (line, column) = at(path);
     let accepted = format!("from 1 to {REPLICATIONS_AT_MOST}");
     let found = format!("the number {count}");
-    Err(ScenarioError::unaccepted(found, accepted).key(path).at(line, column))
+    Err(ScenarioError::unaccepted(found, accepted)
+        .key(path)
+        .at(line, column))
 }
 
 const SEED: u64 = 1;

@@ -30,7 +30,10 @@ pub(crate) fn bind(
         Some(node) => read(node, deployments, epoch, file)?,
         None => Vec::new(),
     };
-    Ok(deployments.iter().map(|deployment| binding(deployment, &keys, notes)).collect())
+    Ok(deployments
+        .iter()
+        .map(|deployment| binding(deployment, &keys, notes))
+        .collect())
 }
 
 /// A key of the block with its spec.
@@ -60,14 +63,16 @@ fn read(
             return Err(error.at(entry.key.line, entry.key.column).in_file(file));
         }
         let path = join("providers", &name);
-        let spec: ProviderSpec =
-            entry.value.read(file).map_err(|error| error.under(&path))?;
+        let spec: ProviderSpec = entry.value.read(file).map_err(|error| error.under(&path))?;
         if let Err(error) = Provider::new(&spec, Seed(0), 0, epoch) {
             let at = key_of(&error).to_owned();
             let error = ScenarioError::new(error.to_string()).key(at);
             return Err(placed(error, &entry.value, &path, file).key(path));
         }
-        keys.push(Key { name, spec: Arc::new(spec) });
+        keys.push(Key {
+            name,
+            spec: Arc::new(spec),
+        });
     }
     Ok(keys)
 }
@@ -97,12 +102,17 @@ fn binding(
     keys: &[Key],
     notes: &mut Vec<String>,
 ) -> ProviderBinding {
-    let weighed = keys.iter().filter_map(|key| Some((weight(&key.name, deployment)?, key)));
+    let weighed = keys
+        .iter()
+        .filter_map(|key| Some((weight(&key.name, deployment)?, key)));
     // The first of equals wins, which `max_by_key` would not give.
     let best = weighed.reduce(|best, next| if next.0 > best.0 { next } else { best });
     let default = || keys.iter().find(|key| key.name == DEFAULT);
     if let Some(key) = best.map(|(_, key)| key).or_else(default) {
-        return ProviderBinding { name: key.name.clone(), spec: Arc::clone(&key.spec) };
+        return ProviderBinding {
+            name: key.name.clone(),
+            spec: Arc::clone(&key.spec),
+        };
     }
     let preset = preset_of(&deployment.model);
     let spec = ProviderSpec::preset(preset).expect("every preset of the table exists");
@@ -114,17 +124,21 @@ fn binding(
     if !notes.contains(&note) {
         notes.push(note);
     }
-    ProviderBinding { name: preset.to_owned(), spec: Arc::new(spec) }
+    ProviderBinding {
+        name: preset.to_owned(),
+        spec: Arc::new(spec),
+    }
 }
 
 fn matches_nothing(key: &str, deployments: &[DeploymentConfig]) -> ScenarioError {
-    let names = deployments.iter().flat_map(|d| [&d.id, &d.model_name, &d.model]);
+    let names = deployments
+        .iter()
+        .flat_map(|d| [&d.id, &d.model_name, &d.model]);
     let names: Vec<&str> = names.map(String::as_str).collect();
     let help = match did_you_mean(key, names.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => {
-            let mut groups: Vec<&str> =
-                deployments.iter().map(|d| d.model_name.as_str()).collect();
+            let mut groups: Vec<&str> = deployments.iter().map(|d| d.model_name.as_str()).collect();
             groups.dedup();
             groups.truncate(8);
             format!(
@@ -133,7 +147,9 @@ fn matches_nothing(key: &str, deployments: &[DeploymentConfig]) -> ScenarioError
             )
         }
     };
-    ScenarioError::new("no deployment matches").key(join("providers", key)).help(help)
+    ScenarioError::new("no deployment matches")
+        .key(join("providers", key))
+        .help(help)
 }
 
 /// The preset that stands for the provider of a LiteLLM model name such as `azure/gpt-4o`. Bare
@@ -144,19 +160,32 @@ pub(crate) fn preset_of(model: &str) -> &'static str {
         if model.starts_with("claude-") {
             return "anthropic";
         }
-        return if openai.iter().any(|start| model.starts_with(start)) { "openai" } else { GENERIC };
+        return if openai.iter().any(|start| model.starts_with(start)) {
+            "openai"
+        } else {
+            GENERIC
+        };
     };
-    PRESET_BY_PREFIX.iter().find(|(known, _)| *known == prefix).map_or(GENERIC, |(_, preset)| preset)
+    PRESET_BY_PREFIX
+        .iter()
+        .find(|(known, _)| *known == prefix)
+        .map_or(GENERIC, |(_, preset)| preset)
 }
 
 /// Whether `pattern`, in which `*` stands for any text, matches the whole of `name`.
 pub(crate) fn glob(pattern: &str, name: &str) -> bool {
-    let Some((first, rest)) = pattern.split_once('*') else { return pattern == name };
-    let Some(mut left) = name.strip_prefix(first) else { return false };
+    let Some((first, rest)) = pattern.split_once('*') else {
+        return pattern == name;
+    };
+    let Some(mut left) = name.strip_prefix(first) else {
+        return false;
+    };
     let mut parts: Vec<&str> = rest.split('*').collect();
     let last = parts.pop().unwrap_or_default();
     for part in parts {
-        let Some(at) = left.find(part) else { return false };
+        let Some(at) = left.find(part) else {
+            return false;
+        };
         left = &left[at + part.len()..];
     }
     left.ends_with(last)
@@ -202,9 +231,18 @@ mod tests {
     fn bound(text: &str) -> Result<(Vec<String>, Vec<String>), String> {
         let node = parse(text, "s.yaml").unwrap();
         let mut notes = Vec::new();
-        let bound = bind(Some(&node), &deployments(), Epoch::default(), "s.yaml", &mut notes)
-            .map_err(|error| error.to_string())?;
-        Ok((bound.iter().map(|binding| binding.name.clone()).collect(), notes))
+        let bound = bind(
+            Some(&node),
+            &deployments(),
+            Epoch::default(),
+            "s.yaml",
+            &mut notes,
+        )
+        .map_err(|error| error.to_string())?;
+        Ok((
+            bound.iter().map(|binding| binding.name.clone()).collect(),
+            notes,
+        ))
     }
 
     #[test]

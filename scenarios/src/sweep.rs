@@ -37,15 +37,21 @@ impl Sweep {
     /// Reads the `sweep` block. Errors name key and place, but no file.
     pub(crate) fn read(node: Option<&Node>) -> Result<Self, ScenarioError> {
         let mut sweep = Self::default();
-        let Some(node) = node.filter(|node| !node.is_null()) else { return Ok(sweep) };
+        let Some(node) = node.filter(|node| !node.is_null()) else {
+            return Ok(sweep);
+        };
         let Some(map) = node.as_map() else {
-            return Err(node.unaccepted("a mapping from axes to lists of values").key("sweep"));
+            return Err(node
+                .unaccepted("a mapping from axes to lists of values")
+                .key("sweep"));
         };
         for entry in &map.entries {
             let key = format!("sweep.{}", quoted(&entry.key.name));
             if entry.key.name == "replications" {
-                let replications: u32 =
-                    entry.value.read("").map_err(|error| unfiled(&error, &key))?;
+                let replications: u32 = entry
+                    .value
+                    .read("")
+                    .map_err(|error| unfiled(&error, &key))?;
                 sweep.replications = Some(replications);
                 continue;
             }
@@ -55,12 +61,19 @@ impl Sweep {
                 if within(&axis.path, &other.path) || within(&other.path, &axis.path) {
                     let message = format!("varies the same place as axis `{}`", other.axis.name);
                     let help = "keep one of the two";
-                    return Err(ScenarioError::new(message).key(key).help(help).at(at.0, at.1));
+                    return Err(ScenarioError::new(message)
+                        .key(key)
+                        .help(help)
+                        .at(at.0, at.1));
                 }
             }
             sweep.axes.push(axis);
         }
-        let cells = sweep.axes.iter().map(|axis| axis.values.len() as u128).product::<u128>();
+        let cells = sweep
+            .axes
+            .iter()
+            .map(|axis| axis.values.len() as u128)
+            .product::<u128>();
         if cells > ARMS_AT_MOST {
             return Err(node
                 .error(format!("the grid has {cells} arms"))
@@ -98,25 +111,36 @@ impl Sweep {
         let label = |(axis, value): (&SweptAxis, &usize)| {
             (axis.axis.name.clone(), axis.axis.values[*value].clone())
         };
-        Arm { labels: self.axes.iter().zip(arm).map(label).collect() }
+        Arm {
+            labels: self.axes.iter().zip(arm).map(label).collect(),
+        }
     }
 
     /// The place of the arm that `reference` names; an axis it does not name takes its first value.
     pub(crate) fn reference(&self, node: Option<&Node>) -> Result<usize, ScenarioError> {
-        let Some(node) = node.filter(|node| !node.is_null()) else { return Ok(0) };
+        let Some(node) = node.filter(|node| !node.is_null()) else {
+            return Ok(0);
+        };
         let Some(map) = node.as_map() else {
-            return Err(node.unaccepted("a mapping from axes to one of their values").key("reference"));
+            return Err(node
+                .unaccepted("a mapping from axes to one of their values")
+                .key("reference"));
         };
         let axes = self.plain_axes();
         let mut chosen = vec![0; axes.len()];
         for entry in &map.entries {
             let value = label(&entry.value.value);
-            let (axis, value) = check_label(&axes, &entry.key.name, &value)
-                .map_err(|error| error.under("reference").at(entry.value.line, entry.value.column))?;
+            let (axis, value) = check_label(&axes, &entry.key.name, &value).map_err(|error| {
+                error
+                    .under("reference")
+                    .at(entry.value.line, entry.value.column)
+            })?;
             chosen[axis] = value;
         }
         let sizes = axes.iter().map(|axis| axis.values.len());
-        Ok(sizes.zip(chosen).fold(0, |place, (size, value)| place * size + value))
+        Ok(sizes
+            .zip(chosen)
+            .fold(0, |place, (size, value)| place * size + value))
     }
 }
 
@@ -130,19 +154,19 @@ pub(crate) fn resolve(name: &str) -> Result<String, ScenarioError> {
     if LITELLM_SECTIONS.contains(&first) {
         return Ok(format!("litellm.{name}"));
     }
-    if name != first {
-        if let Some(near) = did_you_mean(first, SCENARIO_KEYS.into_iter().chain(LITELLM_SECTIONS)) {
-            return Err(ScenarioError::new(format!("nothing is called `{first}`"))
-                .key(name)
-                .help(format!("did you mean `{near}`?")));
-        }
+    let known = SCENARIO_KEYS.into_iter().chain(LITELLM_SECTIONS);
+    if let (true, Some(near)) = (name != first, did_you_mean(first, known)) {
+        return Err(ScenarioError::new(format!("nothing is called `{first}`"))
+            .key(name)
+            .help(format!("did you mean `{near}`?")));
     }
     Ok(format!("litellm.router_settings.{name}"))
 }
 
 /// Whether `path` is `outer` or lies within it.
 pub(crate) fn within(path: &str, outer: &str) -> bool {
-    path.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    path.strip_prefix(outer)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
 fn axis(entry: &Entry) -> Result<SweptAxis, ScenarioError> {
@@ -154,7 +178,10 @@ fn axis(entry: &Entry) -> Result<SweptAxis, ScenarioError> {
         let help = if is_seed {
             "say `replications: n` for n seeds".to_owned()
         } else {
-            format!("accepted are keys of router_settings and paths into {}", one_of(&SWEPT_SECTIONS))
+            format!(
+                "accepted are keys of router_settings and paths into {}",
+                one_of(&SWEPT_SECTIONS)
+            )
         };
         return Err(ScenarioError::new("this cannot be swept").help(help));
     }
@@ -162,13 +189,18 @@ fn axis(entry: &Entry) -> Result<SweptAxis, ScenarioError> {
         return Err(entry.value.unaccepted("a list of values"));
     };
     if items.is_empty() {
-        return Err(entry.value.error("the axis has no values").help("give at least one"));
+        return Err(entry
+            .value
+            .error("the axis has no values")
+            .help("give at least one"));
     }
     let mut values: Vec<String> = Vec::with_capacity(items.len());
     for item in items {
         let value = label(&item.value);
         if values.contains(&value) {
-            return Err(item.error(format!("`{value}` appears twice")).help("keep one of the two"));
+            return Err(item
+                .error(format!("`{value}` appears twice"))
+                .help("keep one of the two"));
         }
         values.push(value);
     }
@@ -226,12 +258,22 @@ const SCENARIO_KEYS: [&str; 13] = [
 ];
 
 /// Those that an arm may change.
-pub(crate) const SWEPT_SECTIONS: [&str; 6] =
-    ["litellm", "profile", "providers", "slo", "starts_at", "workload"];
+pub(crate) const SWEPT_SECTIONS: [&str; 6] = [
+    "litellm",
+    "profile",
+    "providers",
+    "slo",
+    "starts_at",
+    "workload",
+];
 
 /// Sections of a LiteLLM config that a path may begin with.
-const LITELLM_SECTIONS: [&str; 4] =
-    ["general_settings", "litellm_settings", "model_list", "router_settings"];
+const LITELLM_SECTIONS: [&str; 4] = [
+    "general_settings",
+    "litellm_settings",
+    "model_list",
+    "router_settings",
+];
 
 const ARMS_AT_MOST: u128 = 100_000;
 
@@ -253,7 +295,11 @@ mod tests {
             .iter()
             .map(|arm| {
                 let labels = sweep.labels(arm).labels;
-                labels.iter().map(|(_, value)| value.as_str()).collect::<Vec<_>>().join("/")
+                labels
+                    .iter()
+                    .map(|(_, value)| value.as_str())
+                    .collect::<Vec<_>>()
+                    .join("/")
             })
             .collect();
 
@@ -277,9 +323,18 @@ mod tests {
         let of = |name| resolve(name).unwrap();
 
         assert_eq!(of("cooldown_time"), "litellm.router_settings.cooldown_time");
-        assert_eq!(of("retry_policy.DefaultRetries"), "litellm.router_settings.retry_policy.DefaultRetries");
-        assert_eq!(of("router_settings.timeout"), "litellm.router_settings.timeout");
-        assert_eq!(of("workload.arrivals.poisson.per_second"), "workload.arrivals.poisson.per_second");
+        assert_eq!(
+            of("retry_policy.DefaultRetries"),
+            "litellm.router_settings.retry_policy.DefaultRetries"
+        );
+        assert_eq!(
+            of("router_settings.timeout"),
+            "litellm.router_settings.timeout"
+        );
+        assert_eq!(
+            of("workload.arrivals.poisson.per_second"),
+            "workload.arrivals.poisson.per_second"
+        );
         assert!(resolve("worklod.duration_s").is_err());
     }
 

@@ -60,9 +60,11 @@ pub(crate) fn traffic(
     match data {
         TraceData::Requests(trace) => {
             if workload.lengths.is_some() {
-                return Err(ScenarioError::new("found beside a trace that has its own lengths")
-                    .key("lengths")
-                    .help("leave it out"));
+                return Err(
+                    ScenarioError::new("found beside a trace that has its own lengths")
+                        .key("lengths")
+                        .help("leave it out"),
+                );
             }
             requests(&trace, slice, spec, files)
         }
@@ -70,7 +72,11 @@ pub(crate) fn traffic(
             let lengths = workload.lengths.as_ref().ok_or_else(lengths_missing)?;
             let lengths = lengths_of(lengths, files)?;
             let (rate, length_s) = table.rate(slice, file)?;
-            let traffic = Traffic::Generated { rate, gap: Gap::Exponential, lengths };
+            let traffic = Traffic::Generated {
+                rate,
+                gap: Gap::Exponential,
+                lengths,
+            };
             Ok((traffic, Duration::from_secs_f64(length_s)))
         }
         TraceData::Clients(tables) => clients(&tables, slice, spec, workload, files),
@@ -94,15 +100,23 @@ fn slice(spec: &TraceSpec) -> Result<Slice, ScenarioError> {
     if spec.repeat == Some(0) {
         return Err(number("trace.repeat", 0.0, "1 or more"));
     }
-    Ok(Slice { from_s, to_s: spec.to_s, rate_multiplier })
+    Ok(Slice {
+        from_s,
+        to_s: spec.to_s,
+        rate_multiplier,
+    })
 }
 
 fn data(spec: &TraceSpec, files: &mut Files) -> Result<TraceData, ScenarioError> {
-    let max_dropped_share = spec.max_dropped_share.unwrap_or_else(|| {
-        TraceOptions::default().max_dropped_share
-    });
+    let max_dropped_share = spec
+        .max_dropped_share
+        .unwrap_or_else(|| TraceOptions::default().max_dropped_share);
     if !(0.0..=1.0).contains(&max_dropped_share) {
-        return Err(number("trace.max_dropped_share", max_dropped_share, "a share from 0 to 1"));
+        return Err(number(
+            "trace.max_dropped_share",
+            max_dropped_share,
+            "a share from 0 to 1",
+        ));
     }
     let options = TraceOptions {
         format: spec.format,
@@ -110,7 +124,10 @@ fn data(spec: &TraceSpec, files: &mut Files) -> Result<TraceData, ScenarioError>
         unsorted: spec.unsorted.unwrap_or_default(),
         max_dropped_share,
     };
-    let known = files.traces.iter().find(|read| read.file == spec.file && read.options == options);
+    let known = files
+        .traces
+        .iter()
+        .find(|read| read.file == spec.file && read.options == options);
     if let Some(read) = known {
         return Ok(read.data.clone());
     }
@@ -130,7 +147,11 @@ fn data(spec: &TraceSpec, files: &mut Files) -> Result<TraceData, ScenarioError>
         TraceData::Rates(table) => format!("trace {}: {}", spec.file, table.books.account()),
         TraceData::Clients(tables) => clients_note(&spec.file, tables),
     });
-    let read = ReadTrace { file: spec.file.clone(), options, data: data.clone() };
+    let read = ReadTrace {
+        file: spec.file.clone(),
+        options,
+        data: data.clone(),
+    };
     files.traces.push(read);
     Ok(data)
 }
@@ -147,9 +168,9 @@ fn read_file(
         (None, None) => trace::detect(&text, &spec.file)?,
     };
     match format {
-        TraceFormat::ServegenAggregate => {
-            Ok(TraceData::Rates(Arc::new(RateTable::read(&text, &spec.file)?)))
-        }
+        TraceFormat::ServegenAggregate => Ok(TraceData::Rates(Arc::new(RateTable::read(
+            &text, &spec.file,
+        )?))),
         TraceFormat::ServegenClients => {
             Err(ScenarioError::new(format!("`{}` is no folder", spec.file))
                 .key("trace.file")
@@ -159,9 +180,9 @@ fn read_file(
         | TraceFormat::Burstgpt
         | TraceFormat::Columns
         | TraceFormat::Mooncake
-        | TraceFormat::Sharegpt => {
-            Ok(TraceData::Requests(Arc::new(trace::read(&text, &spec.file, options)?)))
-        }
+        | TraceFormat::Sharegpt => Ok(TraceData::Requests(Arc::new(trace::read(
+            &text, &spec.file, options,
+        )?))),
     }
 }
 
@@ -210,8 +231,15 @@ fn requests(
     let span_ns = last.at_ns - from_ns;
     let mean_gap_ns = span_ns / (chosen.len() as u64 - 1).max(1);
     let open_ns = (span_ns + mean_gap_ns).max(1_000_000_000);
-    let period_ns = if to_ns <= last_of_all { to_ns - from_ns } else { open_ns };
-    let row = |row: &TraceRow| TraceRow { at_ns: row.at_ns - from_ns, ..*row };
+    let period_ns = if to_ns <= last_of_all {
+        to_ns - from_ns
+    } else {
+        open_ns
+    };
+    let row = |row: &TraceRow| TraceRow {
+        at_ns: row.at_ns - from_ns,
+        ..*row
+    };
     let replay = Replay {
         rows: chosen.iter().map(row).collect(),
         rate_multiplier: slice.rate_multiplier,
@@ -221,8 +249,9 @@ fn requests(
     let whole_ns = period_ns.saturating_mul(u64::from(replay.repeat));
     let duration = Duration::from_nanos(replay.scaled(whole_ns));
     if duration.as_secs_f64() > SECONDS_AT_MOST {
-        return Err(ScenarioError::new("the trace as played is longer than a hundred years")
-            .key("trace"));
+        return Err(
+            ScenarioError::new("the trace as played is longer than a hundred years").key("trace"),
+        );
     }
     Ok((Traffic::Replayed(replay), duration))
 }
@@ -249,8 +278,10 @@ fn clients(
     }
     let trace_end = tables.iter().map(ClientTable::end_s).fold(0.0, f64::max);
     let to_s = slice.end(trace_end, &spec.file)?;
-    let clients: Arc<[_]> =
-        tables.iter().filter_map(|table| table.client(slice, to_s, lengths.as_ref())).collect();
+    let clients: Arc<[_]> = tables
+        .iter()
+        .filter_map(|table| table.client(slice, to_s, lengths.as_ref()))
+        .collect();
     if clients.is_empty() {
         let message = "no caller has any arrivals in the chosen slice";
         return Err(ScenarioError::new(message).key("trace"));
@@ -261,7 +292,10 @@ fn clients(
         clients.len(),
         tables.len()
     ));
-    Ok((Traffic::Clients(clients), Duration::from_secs_f64(to_s - slice.from_s)))
+    Ok((
+        Traffic::Clients(clients),
+        Duration::from_secs_f64(to_s - slice.from_s),
+    ))
 }
 
 /// A million times the recorded rate.

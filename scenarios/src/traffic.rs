@@ -18,8 +18,7 @@ use crate::{
     workload::{
         Traffic, Workload,
         arrivals::{number, span},
-        dist,
-        length_file,
+        dist, length_file,
         lengths::{LENGTHS_PRESETS, Length, LengthShape, Lengths, LengthsPreset, TOKENS_AT_MOST},
         trace::grouped,
     },
@@ -130,10 +129,15 @@ fn made(
                     .help("accepted is a number of seconds")
             })?;
             let seconds = span("duration_s", seconds)?;
-            let (rate, gap) = arrivals.process(epoch).map_err(|error| error.under("arrivals"))?;
+            let (rate, gap) = arrivals
+                .process(epoch)
+                .map_err(|error| error.under("arrivals"))?;
             let lengths = spec.lengths.as_ref().ok_or_else(lengths_missing)?;
             let lengths = lengths_of(lengths, files)?;
-            (Traffic::Generated { rate, gap, lengths }, Duration::from_secs_f64(seconds))
+            (
+                Traffic::Generated { rate, gap, lengths },
+                Duration::from_secs_f64(seconds),
+            )
         }
         (Some(_), Some(_)) => {
             return Err(ScenarioError::new("found both `arrivals` and `trace`")
@@ -147,17 +151,31 @@ fn made(
         }
     };
     let max_tokens = spec.max_tokens;
-    let workload = Workload { models, mix, duration, stream_share, max_tokens, traffic };
+    let workload = Workload {
+        models,
+        mix,
+        duration,
+        stream_share,
+        max_tokens,
+        traffic,
+    };
     let expected = workload.expected_arrivals();
     if expected > ARRIVALS_AT_MOST {
-        return Err(ScenarioError::new(format!("this would be {expected:.1e} requests a run"))
-            .help(format!("accepted are up to {ARRIVALS_AT_MOST:.0e}: lower the rate or the time")));
+        return Err(
+            ScenarioError::new(format!("this would be {expected:.1e} requests a run")).help(
+                format!("accepted are up to {ARRIVALS_AT_MOST:.0e}: lower the rate or the time"),
+            ),
+        );
     }
     Ok(workload)
 }
 
 pub(crate) fn lengths_missing() -> ScenarioError {
-    let names = LENGTHS_PRESETS.iter().map(|preset| preset.name).collect::<Vec<_>>().join(", ");
+    let names = LENGTHS_PRESETS
+        .iter()
+        .map(|preset| preset.name)
+        .collect::<Vec<_>>()
+        .join(", ");
     ScenarioError::new("key `lengths` is missing").help(format!(
         "accepted is one of the presets {names}; or {{prompt: …, output: …}}; or {{file: …}}"
     ))
@@ -167,7 +185,14 @@ fn models(
     spec: &WorkloadSpec,
     askable: &[String],
 ) -> Result<(Vec<String>, Vec<f64>), ScenarioError> {
-    let first = || askable.first().cloned().into_iter().map(|name| (name, 1.0)).collect();
+    let first = || {
+        askable
+            .first()
+            .cloned()
+            .into_iter()
+            .map(|name| (name, 1.0))
+            .collect()
+    };
     let shares: Vec<(String, f64)> = match &spec.models {
         None => first(),
         Some(NameOr::Name(name)) => vec![(name.clone(), 1.0)],
@@ -180,11 +205,16 @@ fn models(
     }
     for (name, share) in &shares {
         let key = crate::yaml::join("models", name);
-        if !askable.iter().any(|known| crate::providers::glob(known, name)) {
+        if !askable
+            .iter()
+            .any(|known| crate::providers::glob(known, name))
+        {
             let known: Vec<&str> = askable.iter().map(String::as_str).collect();
-            return Err(ScenarioError::new(format!("no model group is called `{name}`"))
-                .key(key)
-                .help(suggestion(name, &known)));
+            return Err(
+                ScenarioError::new(format!("no model group is called `{name}`"))
+                    .key(key)
+                    .help(suggestion(name, &known)),
+            );
         }
         if !(*share > 0.0 && share.is_finite()) {
             return Err(number(&key, *share, "a share above 0; only ratios count"));
@@ -209,12 +239,15 @@ pub(crate) fn lengths_of(
     let spec = match spec {
         NameOr::Given(spec) => spec,
         NameOr::Name(name) => {
-            return LengthsPreset::named(name).map(LengthsPreset::lengths).ok_or_else(|| {
-                let names: Vec<&str> = LENGTHS_PRESETS.iter().map(|preset| preset.name).collect();
-                ScenarioError::new(format!("no preset of lengths is called `{name}`"))
-                    .key("lengths")
-                    .help(suggestion(name, &names))
-            });
+            return LengthsPreset::named(name)
+                .map(LengthsPreset::lengths)
+                .ok_or_else(|| {
+                    let names: Vec<&str> =
+                        LENGTHS_PRESETS.iter().map(|preset| preset.name).collect();
+                    ScenarioError::new(format!("no preset of lengths is called `{name}`"))
+                        .key("lengths")
+                        .help(suggestion(name, &names))
+                });
         }
     };
     match (&spec.file, &spec.prompt, &spec.output) {
@@ -228,9 +261,11 @@ pub(crate) fn lengths_of(
             prompt: length(prompt, "lengths.prompt", files)?,
             output: length(output, "lengths.output", files)?,
         }),
-        (Some(_), _, _) => Err(ScenarioError::new("found `file` beside `prompt` or `output`")
-            .key("lengths")
-            .help("a file gives both lengths: keep one of the two")),
+        (Some(_), _, _) => Err(
+            ScenarioError::new("found `file` beside `prompt` or `output`")
+                .key("lengths")
+                .help("a file gives both lengths: keep one of the two"),
+        ),
         (None, _, _) => Err(ScenarioError::new("`prompt` and `output` are both needed")
             .key("lengths")
             .help("accepted is, e.g., {prompt: {constant: 500}, output: {constant: 100}}")),
@@ -241,11 +276,13 @@ fn length(spec: &LengthSpec, key: &str, files: &mut Files) -> Result<Length, Sce
     match spec {
         LengthSpec::Constant(tokens @ (0 | TOO_MANY_TOKENS..)) => {
             let accepted = format!("from 1 to {TOKENS_AT_MOST} tokens");
-            Err(number(&format!("{key}.constant"), f64::from(*tokens), accepted))
+            Err(number(
+                &format!("{key}.constant"),
+                f64::from(*tokens),
+                accepted,
+            ))
         }
-        LengthSpec::Constant(tokens) => {
-            Ok(Length::of(LengthShape::Constant(f64::from(*tokens))))
-        }
+        LengthSpec::Constant(tokens) => Ok(Length::of(LengthShape::Constant(f64::from(*tokens)))),
         LengthSpec::LogNormal(spec) => log_normal(spec, &format!("{key}.log_normal")),
         LengthSpec::Empirical(spec) => empirical(spec, &format!("{key}.empirical"), files),
     }
@@ -266,9 +303,11 @@ fn log_normal(spec: &LogNormalSpec, key: &str) -> Result<Length, ScenarioError> 
             (libm::log(p50), sigma)
         }
         _ => {
-            return Err(ScenarioError::new("found neither of the two ways to say it")
-                .key(key)
-                .help("accepted is `ln_mean` with `ln_sigma`, or `p50` with `p95`, not both"));
+            return Err(
+                ScenarioError::new("found neither of the two ways to say it")
+                    .key(key)
+                    .help("accepted is `ln_mean` with `ln_sigma`, or `p50` with `p95`, not both"),
+            );
         }
     };
     if !(0.0..=LN_MEAN_AT_MOST).contains(&ln_mean) {
@@ -281,18 +320,23 @@ fn log_normal(spec: &LogNormalSpec, key: &str) -> Result<Length, ScenarioError> 
     let at_least = spec.at_least.unwrap_or(1);
     let at_most = spec.at_most.unwrap_or(TOKENS_AT_MOST);
     if at_least == 0 || at_least > at_most || at_most > TOKENS_AT_MOST {
-        return Err(ScenarioError::new(format!("found the bounds {at_least} and {at_most}"))
-            .key(key)
-            .help(format!("accepted is 1 ≤ at_least ≤ at_most ≤ {}", grouped(TOKENS_AT_MOST.into()))));
+        return Err(
+            ScenarioError::new(format!("found the bounds {at_least} and {at_most}"))
+                .key(key)
+                .help(format!(
+                    "accepted is 1 ≤ at_least ≤ at_most ≤ {}",
+                    grouped(TOKENS_AT_MOST.into())
+                )),
+        );
     }
-    Ok(Length { shape: LengthShape::LogNormal { ln_mean, ln_sigma }, at_least, at_most })
+    Ok(Length {
+        shape: LengthShape::LogNormal { ln_mean, ln_sigma },
+        at_least,
+        at_most,
+    })
 }
 
-fn empirical(
-    spec: &EmpiricalSpec,
-    key: &str,
-    files: &mut Files,
-) -> Result<Length, ScenarioError> {
+fn empirical(spec: &EmpiricalSpec, key: &str, files: &mut Files) -> Result<Length, ScenarioError> {
     let shape = match (&spec.file, &spec.column, &spec.points) {
         (Some(file), None, None) => {
             let text = files.text(file, &format!("{key}.file"))?;
@@ -310,9 +354,11 @@ fn empirical(
             LengthShape::Cdf(points.as_slice().into())
         }
         _ => {
-            return Err(ScenarioError::new("found neither or both of `file` and `points`")
-                .key(key)
-                .help("accepted is `file` (JSON), `file` with `column` (CSV), or `points`"));
+            return Err(
+                ScenarioError::new("found neither or both of `file` and `points`")
+                    .key(key)
+                    .help("accepted is `file` (JSON), `file` with `column` (CSV), or `points`"),
+            );
         }
     };
     Ok(Length::of(shape))

@@ -50,7 +50,8 @@ mod tests {
     use super::*;
     use crate::record::DeploymentRecord;
 
-    fn imbalance(sent: &[(&str, u64)]) -> f64 {
+    /// In hundredths.
+    fn imbalance(sent: &[(&str, u64)]) -> String {
         let deployments = (sent.iter())
             .map(|&(group, sent)| DeploymentRecord {
                 group: group.into(),
@@ -59,22 +60,22 @@ mod tests {
             })
             .collect();
         let attempts = sent.iter().map(|(_, sent)| sent).sum();
-        share_imbalance(&RunRecord {
+        let run = RunRecord {
             deployments,
             attempts,
             ..RunRecord::default()
-        })
-        .unwrap()
+        };
+        format!("{:.2}", share_imbalance(&run).unwrap())
     }
 
     #[test]
     fn an_even_group_is_at_one_and_a_lone_favourite_at_its_size() {
-        assert_eq!(imbalance(&[("a", 5), ("a", 5)]), 1.0);
-        assert_eq!(imbalance(&[("a", 10), ("a", 0), ("a", 0)]), 3.0);
+        assert_eq!(imbalance(&[("a", 5), ("a", 5)]), "1.00");
+        assert_eq!(imbalance(&[("a", 10), ("a", 0), ("a", 0)]), "3.00");
     }
 
     #[test]
     fn a_quiet_fallback_group_is_no_imbalance_of_the_busy_one() {
-        assert_eq!(imbalance(&[("a", 50), ("a", 50), ("backup", 0)]), 1.0);
+        assert_eq!(imbalance(&[("a", 50), ("a", 50), ("backup", 0)]), "1.00");
     }
 }

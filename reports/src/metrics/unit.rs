@@ -221,7 +221,7 @@ fn grouped(number: &str) -> String {
     }
     let mut text = String::with_capacity(number.len() + 4);
     for (index, c) in number.char_indices() {
-        if index > first && index < whole && (whole - index) % 3 == 0 {
+        if index > first && index < whole && (whole - index).is_multiple_of(3) {
             text.push(',');
         }
         text.push(c);

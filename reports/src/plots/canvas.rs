@@ -184,7 +184,6 @@ fn stroke(pixels: f64) -> u32 {
     (pixels * f64::from(UNITS)).round() as u32
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "each byte is masked out")]
 fn colour(ink: Ink) -> RGBColor {
     let [_, red, green, blue] = ink.forms().0.to_be_bytes();
     RGBColor(red, green, blue)

@@ -51,10 +51,13 @@ impl Ink {
 
     /// The ink of words on this one.
     pub(crate) const fn words(self) -> Self {
-        match self {
-            Self::Heat(step) if step >= 5 => Self::OnHighHeat,
-            Self::Heat(_) => Self::OnLowHeat,
-            _ => Self::Text,
+        let Self::Heat(step) = self else {
+            return Self::Text;
+        };
+        if step >= 5 {
+            Self::OnHighHeat
+        } else {
+            Self::OnLowHeat
         }
     }
 

@@ -4,6 +4,7 @@
     clippy::cast_precision_loss,
     clippy::cast_sign_loss,
     clippy::float_cmp,
+    clippy::unwrap_used,
     clippy::wildcard_enum_match_arm,
     unreachable_pub,
     reason = "tests compare small numbers, and a log ignores the events it does not keep"

@@ -3,10 +3,7 @@
 
 use std::{cmp::Reverse, collections::BinaryHeap, time::Duration};
 
-use reports::{
-    ArmRecord, AxisRecord, DeploymentLabel, FaultSpanRecord, Recorder, RecorderSetup, RunRecord,
-    SweepRecord,
-};
+use reports::{DeploymentLabel, FaultSpanRecord, Recorder, RecorderSetup, RunRecord};
 use router::{
     Answer, CooldownReason, DeploymentId, ErrorClass, Event, Failure, FallbackReason, Instant,
     KeyedRng, ModelId, Observer, Outcome, Purpose, Request, RequestId, RouteError, Seed, Trail,
@@ -175,7 +172,7 @@ impl<O: Observer> Play<'_, O> {
         let request = RequestId(call.request);
         let candidates: Vec<u32> = (0..3).filter(|&d| self.cooled[d as usize] <= now).collect();
         call.deployment = match candidates.as_slice() {
-            [] if call.request % 3 == 0 => return self.nothing_to_pick(now, call),
+            [] if call.request.is_multiple_of(3) => return self.nothing_to_pick(now, call),
             [] => {
                 let (from, to, why) = (ModelId(0), ModelId(1), FallbackReason::Generic);
                 self.say(
@@ -222,7 +219,7 @@ impl<O: Observer> Play<'_, O> {
             },
         );
         call.attempt += 1;
-        if self.knobs.impatience > 0 && call.request % self.knobs.impatience == 0 {
+        if self.knobs.impatience > 0 && call.request.is_multiple_of(self.knobs.impatience) {
             self.push(now + Duration::from_millis(30), Due::GiveUp(call));
         } else {
             self.push(now + self.took(&call).0, Due::Finish(call));

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Every difference, in words; empty if there is none.
-pub fn differences(vector: &Vector, facts: &Facts, traces: &[Trace]) -> Vec<String> {
+pub(crate) fn differences(vector: &Vector, facts: &Facts, traces: &[Trace]) -> Vec<String> {
     let symmetric = !vector.symmetric.is_empty();
     let mut found = BTreeSet::new();
     for trace in traces {
@@ -23,14 +23,22 @@ pub fn differences(vector: &Vector, facts: &Facts, traces: &[Trace]) -> Vec<Stri
             found.extend(request_differs(request, played, symmetric));
         }
         for query in &facts.queries {
-            let recorded: Vec<String> =
-                query.value.as_array().into_iter().flatten().map(text).collect();
+            let recorded: Vec<String> = query
+                .value
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(text)
+                .collect();
             if recorded != trace.queries[&query.id] {
                 found.insert(format!("{}: {:?}", query.id, trace.queries[&query.id]));
             }
         }
         for (recorded, (after, played)) in facts.cooldowns.iter().flatten().zip(&trace.benched) {
-            assert_eq!(&recorded.after, after, "benched sets are read after the same steps");
+            assert_eq!(
+                &recorded.after, after,
+                "benched sets are read after the same steps"
+            );
             found.extend(bench_differs(recorded, played, symmetric));
         }
         for batch in &facts.batches {
@@ -39,11 +47,17 @@ pub fn differences(vector: &Vector, facts: &Facts, traces: &[Trace]) -> Vec<Stri
         found.extend(at_once_differs(facts, trace));
     }
     for burst in &facts.bursts {
-        let runs: Vec<&[Played]> = traces.iter().map(|t| t.bursts[&burst.id].as_slice()).collect();
+        let runs: Vec<&[Played]> = traces
+            .iter()
+            .map(|t| t.bursts[&burst.id].as_slice())
+            .collect();
         found.extend(burst_differs(burst, &runs));
     }
     for batch in &facts.batches {
-        let runs: Vec<&[Played]> = traces.iter().map(|t| t.batches[&batch.id].as_slice()).collect();
+        let runs: Vec<&[Played]> = traces
+            .iter()
+            .map(|t| t.batches[&batch.id].as_slice())
+            .collect();
         found.extend(batch_waits_differ(batch, &runs));
     }
     found.into_iter().collect()
@@ -52,9 +66,12 @@ pub fn differences(vector: &Vector, facts: &Facts, traces: &[Trace]) -> Vec<Stri
 fn request_differs(facts: &RequestFacts, played: &Played, symmetric: bool) -> Option<String> {
     let exactly = |o: &&OutcomeFacts| same_outcome(o, played, true);
     // Of equal deployments any may be used; a handful of repeats does not show them all.
-    let in_shape =
-        |o: &&OutcomeFacts| facts.varies && symmetric && same_outcome(o, played, false);
-    let matching: Vec<_> = facts.outcomes.iter().filter(|o| exactly(o) || in_shape(o)).collect();
+    let in_shape = |o: &&OutcomeFacts| facts.varies && symmetric && same_outcome(o, played, false);
+    let matching: Vec<_> = facts
+        .outcomes
+        .iter()
+        .filter(|o| exactly(o) || in_shape(o))
+        .collect();
     if matching.is_empty() {
         let listed: Vec<_> = facts.outcomes.iter().map(describe).collect();
         return Some(format!(
@@ -64,20 +81,31 @@ fn request_differs(facts: &RequestFacts, played: &Played, symmetric: bool) -> Op
             listed.join(" or ")
         ));
     }
-    let timing: Vec<_> = matching.iter().filter_map(|o| times_differ(o, played)).collect();
+    let timing: Vec<_> = matching
+        .iter()
+        .filter_map(|o| times_differ(o, played))
+        .collect();
     (timing.len() == matching.len()).then(|| format!("{}: {}", facts.id, timing[0]))
 }
 
 fn same_outcome(facts: &OutcomeFacts, played: &Played, names: bool) -> bool {
     let same_attempts = facts.attempts.len() == played.attempts.len()
-        && facts.attempts.iter().zip(&played.attempts).all(|(recorded, own)| {
-            recorded.status() == own.status && (!names || recorded.deployment == own.deployment)
-        });
+        && facts
+            .attempts
+            .iter()
+            .zip(&played.attempts)
+            .all(|(recorded, own)| {
+                recorded.status() == own.status && (!names || recorded.deployment == own.deployment)
+            });
     let same_result = match &played.result {
         PlayedResult::Served { by } => {
             facts.result.ok && (!names || facts.result.served_by.as_ref() == Some(by))
         }
-        PlayedResult::Failed { exception, status, try_again_in } => {
+        PlayedResult::Failed {
+            exception,
+            status,
+            try_again_in,
+        } => {
             let try_again = facts.result.message.try_again_in_seconds;
             !facts.result.ok
                 && facts.result.exception.as_deref() == Some(*exception)
@@ -95,7 +123,11 @@ fn times_differ(facts: &OutcomeFacts, played: &Played) -> Option<String> {
     let ms = |from: router::Instant, to: router::Instant| to.since(from).as_secs_f64() * 1e3;
     for (i, (recorded, own)) in facts.attempts.iter().zip(&played.attempts).enumerate() {
         let (name, wait, spread) = match (i, &recorded.wait_before_ms) {
-            (0, _) => ("first attempt after", ms(played.started, own.arrived), recorded.start_ms),
+            (0, _) => (
+                "first attempt after",
+                ms(played.started, own.arrived),
+                recorded.start_ms,
+            ),
             (_, Some(spread)) => {
                 let before = played.attempts[i - 1].ended;
                 ("wait before an attempt", ms(before, own.arrived), *spread)
@@ -103,7 +135,10 @@ fn times_differ(facts: &OutcomeFacts, played: &Played) -> Option<String> {
             (_, None) => continue,
         };
         if !fits(wait, spread) {
-            return Some(format!("{name} {wait:.0} ms, recorded {:.0} to {:.0}", spread.min, spread.max));
+            return Some(format!(
+                "{name} {wait:.0} ms, recorded {:.0} to {:.0}",
+                spread.min, spread.max
+            ));
         }
     }
     if let (Some(spread), Some(last)) = (facts.after_last_attempt_ms, played.attempts.last()) {
@@ -119,7 +154,10 @@ fn times_differ(facts: &OutcomeFacts, played: &Played) -> Option<String> {
     let jitter = JITTER_MS * count(played.waits);
     let spread = facts.elapsed_ms;
     if elapsed > spread.max + OVERHEAD_MS + jitter || elapsed < spread.min - WARM_UP_MS - jitter {
-        return Some(format!("took {elapsed:.0} ms, recorded {:.0} to {:.0}", spread.min, spread.max));
+        return Some(format!(
+            "took {elapsed:.0} ms, recorded {:.0} to {:.0}",
+            spread.min, spread.max
+        ));
     }
     None
 }
@@ -130,7 +168,11 @@ fn fits(ms: f64, recorded: Spread) -> bool {
     if recorded.min < NO_WAIT_MS {
         return ms <= recorded.max.max(NO_WAIT_MS) + OVERHEAD_MS;
     }
-    let unseen = if recorded.max >= LEAST_BACKOFF_MS { JITTER_MS - (recorded.max - recorded.min) } else { 0.0 };
+    let unseen = if recorded.max >= LEAST_BACKOFF_MS {
+        JITTER_MS - (recorded.max - recorded.min)
+    } else {
+        0.0
+    };
     let unseen = unseen.max(0.0);
     (recorded.min - unseen - OVERHEAD_MS..=recorded.max + unseen + OVERHEAD_MS).contains(&ms)
 }
@@ -145,29 +187,50 @@ fn bench_differs(facts: &BenchFacts, played: &BenchedSet, symmetric: bool) -> Op
         .collect();
     let same = |recorded: &&&BTreeMap<String, Benched>| {
         recorded.len() == played.len()
-            && recorded.iter().zip(played).all(|((name, b), (own, (length, status)))| {
-                let names = name == own || (symmetric && listed.len() > 1);
-                names && (b.cooldown_s - length).abs() < 1e-3 && text(&b.status) == *status
-            })
+            && recorded
+                .iter()
+                .zip(played)
+                .all(|((name, b), (own, (length, status)))| {
+                    let names = name == own || (symmetric && listed.len() > 1);
+                    names && (b.cooldown_s - length).abs() < 1e-3 && text(&b.status) == *status
+                })
     };
     if listed.iter().any(|r| same(&r)) {
         return None;
     }
     let show = |set: &BTreeMap<String, Benched>| {
-        let one = |(name, b): (&String, &Benched)| format!("{name} {} s ({})", b.cooldown_s, text(&b.status));
+        let one = |(name, b): (&String, &Benched)| {
+            format!("{name} {} s ({})", b.cooldown_s, text(&b.status))
+        };
         set.iter().map(one).collect::<Vec<_>>().join(", ")
     };
-    let recorded: Vec<_> = listed.iter().map(|set| format!("[{}]", show(set))).collect();
-    Some(format!("benched after {}: {played:?} instead of {}", facts.after, recorded.join(" or ")))
+    let recorded: Vec<_> = listed
+        .iter()
+        .map(|set| format!("[{}]", show(set)))
+        .collect();
+    Some(format!(
+        "benched after {}: {played:?} instead of {}",
+        facts.after,
+        recorded.join(" or ")
+    ))
 }
 
 fn at_once_differs(facts: &Facts, trace: &Trace) -> Vec<String> {
     let differs = |(name, spread): (&String, &Spread)| {
         let own = f64::from(trace.most_at_once.get(name).copied().unwrap_or(0));
         let fits = (spread.min..=spread.max).contains(&own);
-        (!fits).then(|| format!("{own} calls at once at {name}, recorded {} to {}", spread.min, spread.max))
+        (!fits).then(|| {
+            format!(
+                "{own} calls at once at {name}, recorded {} to {}",
+                spread.min, spread.max
+            )
+        })
     };
-    facts.max_upstream_calls_at_once.iter().filter_map(differs).collect()
+    facts
+        .max_upstream_calls_at_once
+        .iter()
+        .filter_map(differs)
+        .collect()
 }
 
 /// A batch that is judged by counts: those of one run.
@@ -175,16 +238,29 @@ fn batch_differs(facts: &BatchFacts, played: &[Played]) -> Vec<String> {
     let mut found = Vec::new();
     let own = tally(played.iter().map(batch_label));
     let fits = if facts.varies {
-        facts.per_repeat.iter().flat_map(BTreeMap::keys).chain(own.keys()).all(|key| {
-            let counts = || facts.per_repeat.iter().map(|r| r.get(key).copied().unwrap_or(0));
-            let own = own.get(key).copied().unwrap_or(0);
-            counts().min() <= Some(own) && Some(own) <= counts().max()
-        })
+        facts
+            .per_repeat
+            .iter()
+            .flat_map(BTreeMap::keys)
+            .chain(own.keys())
+            .all(|key| {
+                let counts = || {
+                    facts
+                        .per_repeat
+                        .iter()
+                        .map(|r| r.get(key).copied().unwrap_or(0))
+                };
+                let own = own.get(key).copied().unwrap_or(0);
+                counts().min() <= Some(own) && Some(own) <= counts().max()
+            })
     } else {
         facts.per_repeat.contains(&own)
     };
     if !fits {
-        found.push(format!("{}: {own:?} instead of {:?}", facts.id, facts.per_repeat[0]));
+        found.push(format!(
+            "{}: {own:?} instead of {:?}",
+            facts.id, facts.per_repeat[0]
+        ));
     }
     let mut elapsed: Vec<(f64, usize)> = played
         .iter()
@@ -216,7 +292,10 @@ fn batch_waits_differ(facts: &BatchFacts, runs: &[&[Played]]) -> Vec<String> {
         if waits.is_empty() {
             found.push(format!("{}: no attempt {number}", facts.id));
         } else if let Some(what) = statistics::differs(recorded, &mut waits, OVERHEAD_MS) {
-            found.push(format!("{}: wait before attempt {number}: {what}", facts.id));
+            found.push(format!(
+                "{}: wait before attempt {number}: {what}",
+                facts.id
+            ));
         }
     }
     if let Some(recorded) = &facts.after_last_attempt_ms {
@@ -227,10 +306,18 @@ fn batch_waits_differ(facts: &BatchFacts, runs: &[&[Played]]) -> Vec<String> {
             found.push(format!("{}: after the last attempt: {what}", facts.id));
         }
     }
-    let recorded = facts.paths.iter().map(|(path, n)| (without_result(path), *n));
+    let recorded = facts
+        .paths
+        .iter()
+        .map(|(path, n)| (without_result(path), *n));
     let own = tally(all().map(|p| without_result(&path(p)).to_owned()));
     let own = own.iter().map(|(path, n)| (path.as_str(), *n));
-    found.extend(shares_differ(&facts.id, "path", recorded.collect(), own.collect()));
+    found.extend(shares_differ(
+        &facts.id,
+        "path",
+        recorded.collect(),
+        own.collect(),
+    ));
     found
 }
 
@@ -240,7 +327,10 @@ fn burst_differs(facts: &BurstFacts, runs: &[&[Played]]) -> Vec<String> {
         for run in runs {
             let own: Vec<_> = run.iter().map(burst_label).collect();
             if own != *sequence {
-                found.push(format!("{}: served by {own:?} instead of {sequence:?}", facts.id));
+                found.push(format!(
+                    "{}: served by {own:?} instead of {sequence:?}",
+                    facts.id
+                ));
             }
         }
         return found;
@@ -257,12 +347,20 @@ fn burst_differs(facts: &BurstFacts, runs: &[&[Played]]) -> Vec<String> {
             let own = tally(run.iter().map(burst_label));
             let slack = u32::try_from(run.len()).unwrap() / 5;
             for key in keys.iter().copied().chain(own.keys()) {
-                let counts = || facts.per_repeat.iter().map(|r| r.get(key).copied().unwrap_or(0));
+                let counts = || {
+                    facts
+                        .per_repeat
+                        .iter()
+                        .map(|r| r.get(key).copied().unwrap_or(0))
+                };
                 let least = counts().min().unwrap_or(0).saturating_sub(slack);
                 let most = counts().max().unwrap_or(0) + slack;
                 let n = own.get(key).copied().unwrap_or(0);
                 if !(least..=most).contains(&n) {
-                    found.push(format!("{}: {n} by {key}, recorded {least} to {most}", facts.id));
+                    found.push(format!(
+                        "{}: {n} by {key}, recorded {least} to {most}",
+                        facts.id
+                    ));
                 }
             }
         }
@@ -275,7 +373,11 @@ fn burst_differs(facts: &BurstFacts, runs: &[&[Played]]) -> Vec<String> {
     let own = tally(all().map(burst_label));
     let own = own.iter().map(|(label, n)| (label.as_str(), *n)).collect();
     found.extend(shares_differ(&facts.id, "answer", recorded, own));
-    let recorded = facts.paths.iter().map(|(path, n)| (path.as_str(), *n)).collect();
+    let recorded = facts
+        .paths
+        .iter()
+        .map(|(path, n)| (path.as_str(), *n))
+        .collect();
     let own = tally(all().map(path));
     let own = own.iter().map(|(path, n)| (path.as_str(), *n)).collect();
     found.extend(shares_differ(&facts.id, "path", recorded, own));
@@ -296,7 +398,8 @@ fn shares_differ(
         let theirs = recorded.get(kind).copied().unwrap_or(0);
         let ours = own.get(kind).copied().unwrap_or(0);
         let same = statistics::fisher((theirs, all), (ours, all_own)) >= level;
-        (!same).then(|| format!("{id}: {what} {kind} {ours} of {all_own}, recorded {theirs} of {all}"))
+        (!same)
+            .then(|| format!("{id}: {what} {kind} {ours} of {all_own}, recorded {theirs} of {all}"))
     };
     kinds.into_iter().filter_map(differs).collect()
 }
@@ -306,7 +409,12 @@ fn path(played: &Played) -> String {
         true => "no upstream call".to_owned(),
         false => {
             let one = |a: &crate::play::PlayedAttempt| format!("{}:{}", a.deployment, a.status);
-            played.attempts.iter().map(one).collect::<Vec<_>>().join(">")
+            played
+                .attempts
+                .iter()
+                .map(one)
+                .collect::<Vec<_>>()
+                .join(">")
         }
     };
     match &played.result {
@@ -322,7 +430,9 @@ fn without_result(path: &str) -> &str {
 fn failure(played: &Played) -> String {
     match &played.result {
         PlayedResult::Served { .. } => String::new(),
-        PlayedResult::Failed { exception, status, .. } => {
+        PlayedResult::Failed {
+            exception, status, ..
+        } => {
             let status = status.map_or("None".to_owned(), |s| s.to_string());
             format!("{exception}/{status}")
         }

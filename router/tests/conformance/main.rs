@@ -33,8 +33,10 @@ const NOT_MODELLED: [&str; 0] = [];
 const SEEDS: u64 = 5;
 
 /// A profile, and the version that it is recorded as.
-const PROFILES: [(ProfileName, &str); 2] =
-    [(ProfileName::Litellm192, "1.92.0"), (ProfileName::Litellm1110, "1.110.2")];
+const PROFILES: [(ProfileName, &str); 2] = [
+    (ProfileName::Litellm192, "1.92.0"),
+    (ProfileName::Litellm1110, "1.110.2"),
+];
 
 #[derive(Debug)]
 enum Verdict {
@@ -69,7 +71,10 @@ fn every_vector_behaves_as_recorded() {
                 }
                 Verdict::NotModelled(features) => {
                     let features: Vec<_> = features.iter().copied().collect();
-                    println!("skip  {version:7} {name}: not modelled yet: {}", features.join(", "));
+                    println!(
+                        "skip  {version:7} {name}: not modelled yet: {}",
+                        features.join(", ")
+                    );
                     missing.extend(features);
                     2
                 }
@@ -79,15 +84,24 @@ fn every_vector_behaves_as_recorded() {
         }
     }
 
-    println!("\n{:24} {:14} {:>6} {:>6} {:>6}", "category", "profile", "pass", "fail", "skip");
+    println!(
+        "\n{:24} {:14} {:>6} {:>6} {:>6}",
+        "category", "profile", "pass", "fail", "skip"
+    );
     let mut sums: BTreeMap<&str, [u32; 3]> = BTreeMap::new();
     for ((category, profile), row) in &counts {
-        println!("{category:24} {profile:14} {:6} {:6} {:6}", row[0], row[1], row[2]);
+        println!(
+            "{category:24} {profile:14} {:6} {:6} {:6}",
+            row[0], row[1], row[2]
+        );
         let sum = sums.entry(profile).or_default();
         (0..3).for_each(|i| sum[i] += row[i]);
     }
     for (profile, row) in &sums {
-        println!("{:24} {profile:14} {:6} {:6} {:6}", "all", row[0], row[1], row[2]);
+        println!(
+            "{:24} {profile:14} {:6} {:6} {:6}",
+            "all", row[0], row[1], row[2]
+        );
     }
     assert_eq!(failed, 0, "vectors that behave otherwise than recorded");
     if given.is_none() {

@@ -18,21 +18,21 @@ use crate::{
 
 /// What one run of a vector showed.
 #[derive(Debug, Default)]
-pub struct Trace {
-    pub requests: BTreeMap<String, Played>,
-    pub bursts: BTreeMap<String, Vec<Played>>,
-    pub batches: BTreeMap<String, Vec<Played>>,
+pub(crate) struct Trace {
+    pub(crate) requests: BTreeMap<String, Played>,
+    pub(crate) bursts: BTreeMap<String, Vec<Played>>,
+    pub(crate) batches: BTreeMap<String, Vec<Played>>,
     /// The benched set after each step, with seconds and status.
-    pub benched: Vec<(String, BTreeMap<String, (f64, String)>)>,
-    pub most_at_once: BTreeMap<String, u32>,
-    pub queries: BTreeMap<String, Vec<String>>,
+    pub(crate) benched: Vec<(String, BTreeMap<String, (f64, String)>)>,
+    pub(crate) most_at_once: BTreeMap<String, u32>,
+    pub(crate) queries: BTreeMap<String, Vec<String>>,
     /// Deployments in the order of their first use.
     used: Vec<String>,
 }
 
 impl Trace {
     /// Names equal deployments by the order of their first use, as the recorder did.
-    pub fn renamed(mut self, symmetric: &[Vec<String>]) -> Self {
+    pub(crate) fn renamed(mut self, symmetric: &[Vec<String>]) -> Self {
         let mut names: BTreeMap<String, String> = BTreeMap::new();
         for list in symmetric {
             let used = self.used.iter().filter(|name| list.contains(name));
@@ -50,7 +50,10 @@ impl Trace {
             .chain(self.bursts.values_mut().flatten())
             .chain(self.batches.values_mut().flatten());
         for played in played {
-            played.attempts.iter_mut().for_each(|a| rename(&mut a.deployment));
+            played
+                .attempts
+                .iter_mut()
+                .for_each(|a| rename(&mut a.deployment));
             if let PlayedResult::Served { by } = &mut played.result {
                 rename(by);
             }
@@ -73,30 +76,36 @@ impl Trace {
 
 /// What became of one request.
 #[derive(Debug, Clone)]
-pub struct Played {
-    pub started: Instant,
-    pub ended: Instant,
+pub(crate) struct Played {
+    pub(crate) started: Instant,
+    pub(crate) ended: Instant,
     /// Attempts that were seen upstream, in order of arrival there.
-    pub attempts: Vec<PlayedAttempt>,
+    pub(crate) attempts: Vec<PlayedAttempt>,
     /// Attempts on a port where nobody listens.
-    pub refused: usize,
+    pub(crate) refused: usize,
     /// Computed waits.
-    pub waits: usize,
-    pub result: PlayedResult,
+    pub(crate) waits: usize,
+    pub(crate) result: PlayedResult,
 }
 
 #[derive(Debug, Clone)]
-pub struct PlayedAttempt {
-    pub deployment: String,
-    pub status: String,
-    pub arrived: Instant,
-    pub ended: Instant,
+pub(crate) struct PlayedAttempt {
+    pub(crate) deployment: String,
+    pub(crate) status: String,
+    pub(crate) arrived: Instant,
+    pub(crate) ended: Instant,
 }
 
 #[derive(Debug, Clone)]
-pub enum PlayedResult {
-    Served { by: String },
-    Failed { exception: &'static str, status: Option<u16>, try_again_in: Option<Duration> },
+pub(crate) enum PlayedResult {
+    Served {
+        by: String,
+    },
+    Failed {
+        exception: &'static str,
+        status: Option<u16>,
+        try_again_in: Option<Duration>,
+    },
 }
 
 /// The client's own overhead before an attempt reaches the upstream, and after its end: the least
@@ -149,7 +158,11 @@ struct Benches {
 
 impl Observer for Benches {
     fn observe(&mut self, _at: Instant, event: &Event<'_>) {
-        if let Event::Finished { outcome: Outcome::Failure(failure), .. } = event {
+        if let Event::Finished {
+            outcome: Outcome::Failure(failure),
+            ..
+        } = event
+        {
             self.last_failure = failure.status.map(|s| s.to_string());
         }
         if let Event::CooledDown { deployment, .. } = event {
@@ -160,7 +173,7 @@ impl Observer for Benches {
 }
 
 /// Plays the whole vector.
-pub fn play(vector: &Vector, config: &RouterConfig, seed: u64, settles: bool) -> Trace {
+pub(crate) fn play(vector: &Vector, config: &RouterConfig, seed: u64, settles: bool) -> Trace {
     let router = Router::new(config, Seed(seed)).expect("a configuration that LiteLLM accepts");
     let mut world = World {
         names: config.deployments.iter().map(|d| d.id.clone()).collect(),
@@ -203,7 +216,11 @@ impl World<'_> {
                 self.trace.batches.insert(id.clone(), played);
                 return Some(id.clone());
             }
-            ClientStep::Burst { asked, count, gap_ms } => {
+            ClientStep::Burst {
+                asked,
+                count,
+                gap_ms,
+            } => {
                 let mut all = Vec::new();
                 for _ in 0..*count {
                     all.extend(self.run(&[asked.clone()]));
@@ -214,7 +231,10 @@ impl World<'_> {
             }
             ClientStep::Sleep { ms } => self.now += millis(*ms),
             ClientStep::At { ms } => self.now = self.now.max(Instant::ZERO + millis(*ms)),
-            ClientStep::Align { second_min, second_max } => self.align(*second_min, *second_max),
+            ClientStep::Align {
+                second_min,
+                second_max,
+            } => self.align(*second_min, *second_max),
             ClientStep::UpdateSettings { settings } => {
                 let mut changed = self.router.config().settings.clone();
                 for (key, value) in settings {
@@ -253,7 +273,12 @@ impl World<'_> {
         for (number, name) in (0..).zip(&self.names) {
             let deployment = DeploymentId(number);
             if let Some(length) = self.router.cooldown_length(self.now, deployment) {
-                let status = self.benches.by.get(&deployment).cloned().unwrap_or_default();
+                let status = self
+                    .benches
+                    .by
+                    .get(&deployment)
+                    .cloned()
+                    .unwrap_or_default();
                 benched.insert(name.clone(), (length.as_secs_f64(), status));
             }
         }
@@ -271,7 +296,10 @@ impl World<'_> {
         for asked in requests {
             let id = RequestId(self.next_request);
             self.next_request += 1;
-            self.push(self.now + millis(asked.delay_ms), Due::Start(Box::new(asked.clone()), id));
+            self.push(
+                self.now + millis(asked.delay_ms),
+                Due::Start(Box::new(asked.clone()), id),
+            );
         }
         let mut done = BTreeMap::new();
         while let Some(((at, _), due)) = self.queue.pop_first() {
@@ -280,7 +308,10 @@ impl World<'_> {
         }
         assert!(self.live.is_empty(), "every request ends");
         (first..self.next_request)
-            .map(|id| done.remove(&RequestId(id)).expect("every request is answered"))
+            .map(|id| {
+                done.remove(&RequestId(id))
+                    .expect("every request is answered")
+            })
             .collect()
     }
 
@@ -295,7 +326,9 @@ impl World<'_> {
                 let Some(Held::Attempt(attempt)) = &self.live[&id].held else {
                     unreachable!("the answer begins during the attempt")
                 };
-                let released = self.router.first_token(self.now, attempt, &mut self.benches);
+                let released = self
+                    .router
+                    .first_token(self.now, attempt, &mut self.benches);
                 self.admit(released, done);
                 return;
             }
@@ -329,7 +362,15 @@ impl World<'_> {
             waits: 0,
             result: PlayedResult::Served { by: String::new() },
         };
-        self.live.insert(id, Live { asked, held: None, played, first_token_from: None });
+        self.live.insert(
+            id,
+            Live {
+                asked,
+                held: None,
+                played,
+                first_token_from: None,
+            },
+        );
         self.router.arrive(self.now, request, &mut self.benches)
     }
 
@@ -343,7 +384,9 @@ impl World<'_> {
         let name = plan.deployment.to_owned();
         let wants_first_token = plan.wants_first_token;
         let stream = live.asked.stream;
-        let course = self.upstream.call(self.now, OVERHEAD, &name, stream, plan.deadline);
+        let course = self
+            .upstream
+            .call(self.now, OVERHEAD, &name, stream, plan.deadline);
         let ends = self.now + course.ends_after;
         if course.unseen {
             live.played.refused += 1;
@@ -366,7 +409,11 @@ impl World<'_> {
             self.push(self.now + course.headers_after, Due::Headers(id));
         }
         // A client that gives up does so at its deadline; the end of an answer has a way to go.
-        let back = if course.label == "abandoned" { Duration::ZERO } else { OVERHEAD };
+        let back = if course.label == "abandoned" {
+            Duration::ZERO
+        } else {
+            OVERHEAD
+        };
         self.push(ends + back, Due::Ends(id, Box::new(course)));
     }
 
@@ -386,7 +433,8 @@ impl World<'_> {
         if delivered && live.first_token_from.is_none() {
             live.first_token_from = Some(name.clone());
         }
-        self.router.attempt_finished(self.now, attempt, &course.outcome, &mut self.benches)
+        self.router
+            .attempt_finished(self.now, attempt, &course.outcome, &mut self.benches)
     }
 
     fn admit(&mut self, released: Option<RequestId>, done: &mut BTreeMap<RequestId, Played>) {

@@ -14,14 +14,14 @@ use crate::vector::{Asked, ClientStep, Config, Object, Vector};
 
 /// What came of a configuration.
 #[derive(Debug)]
-pub enum Setup {
+pub(crate) enum Setup {
     Ready(Box<RouterConfig>),
     /// A router of this configuration is refused.
     Refused(String),
 }
 
 /// Features that a vector uses and the core does not have yet.
-pub fn not_modelled(vector: &Vector) -> BTreeSet<&'static str> {
+pub(crate) fn not_modelled(vector: &Vector) -> BTreeSet<&'static str> {
     let mut features = BTreeSet::new();
     let router = &vector.config.router;
     for (key, value) in router {
@@ -69,7 +69,7 @@ fn strategy_not_modelled(name: &Value) -> Option<&'static str> {
 }
 
 /// The router's configuration under a profile.
-pub fn setup(config: &Config, profile: ProfileName) -> Setup {
+pub(crate) fn setup(config: &Config, profile: ProfileName) -> Setup {
     match try_setup(config, profile) {
         Ok(config) => Setup::Ready(Box::new(config)),
         Err(why) => Setup::Refused(why),
@@ -97,7 +97,7 @@ fn try_setup(config: &Config, name: ProfileName) -> Result<RouterConfig, String>
 }
 
 /// Sets one of `router`'s keys; also those of `update_settings`.
-pub fn set(settings: &mut RouterSettings, key: &str, value: &Value) -> Result<(), String> {
+pub(crate) fn set(settings: &mut RouterSettings, key: &str, value: &Value) -> Result<(), String> {
     let list = || as_fallbacks(key, value);
     match key {
         "allowed_fails" => settings.allowed_fails = Some(as_u32(value)),
@@ -128,7 +128,9 @@ pub fn set(settings: &mut RouterSettings, key: &str, value: &Value) -> Result<()
             settings.routing_strategy = match value.as_str().unwrap_or_default() {
                 "simple-shuffle" => StrategySpec::SimpleShuffle,
                 "least-busy" => StrategySpec::LeastBusy,
-                "latency-based-routing" => StrategySpec::LowestLatency(LowestLatencyArgs::default()),
+                "latency-based-routing" => {
+                    StrategySpec::LowestLatency(LowestLatencyArgs::default())
+                }
                 other if strategy_not_modelled(value).is_some() => {
                     unreachable!("{other} is reported before")
                 }
@@ -199,7 +201,7 @@ fn deployment(given: &Object) -> Result<DeploymentConfig, String> {
 }
 
 /// The settings that a request brings along.
-pub fn overrides(asked: &Asked) -> Option<Overrides> {
+pub(crate) fn overrides(asked: &Asked) -> Option<Overrides> {
     let mut overrides = Overrides {
         blocking: asked.sync,
         ..Overrides::default()
@@ -213,8 +215,12 @@ pub fn overrides(asked: &Asked) -> Option<Overrides> {
             "stream_timeout" => overrides.stream_timeout = Some(seconds(value)),
             "timeout" => overrides.timeout = Some(seconds(value)),
             // Read by features reported before, or by nobody.
-            "allowed_model_region" | "litellm_metadata" | "litellm_session_id" | "metadata"
-            | "session_id" | "user" => {}
+            "allowed_model_region"
+            | "litellm_metadata"
+            | "litellm_session_id"
+            | "metadata"
+            | "session_id"
+            | "user" => {}
             other => panic!("the request setting {other} is not known to this test"),
         }
     }
@@ -222,17 +228,15 @@ pub fn overrides(asked: &Asked) -> Option<Overrides> {
 }
 
 /// The deployments whose address nobody listens on.
-pub fn refused(config: &Config) -> BTreeSet<String> {
+pub(crate) fn refused(config: &Config) -> BTreeSet<String> {
     let refuses = |d: &&Object| param(d, "api_base").is_some_and(|base| base == "{refused}");
     let id = |d: &Object| d["id"].as_str().expect("an id").to_owned();
     config.deployments.iter().filter(refuses).map(id).collect()
 }
 
 /// Whether any step of the client's reads something that this test cannot answer.
-pub fn asks_unknown_query(vector: &Vector) -> bool {
-    let unknown = |step: &ClientStep| {
-        matches!(step, ClientStep::Query { method, .. } if method != "get_model_ids")
-    };
+pub(crate) fn asks_unknown_query(vector: &Vector) -> bool {
+    let unknown = |step: &ClientStep| matches!(step, ClientStep::Query { method, .. } if method != "get_model_ids");
     vector.client.iter().any(unknown)
 }
 
@@ -273,7 +277,11 @@ fn param<'a>(deployment: &'a Object, key: &str) -> Option<&'a Value> {
 
 /// The entries of one of a deployment's mappings.
 fn entries<'a>(deployment: &'a Object, key: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {
-    deployment.get(key).and_then(Value::as_object).into_iter().flatten()
+    deployment
+        .get(key)
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
 }
 
 fn items(value: &Value) -> &[Value] {
@@ -285,11 +293,17 @@ fn parse<T: DeserializeOwned>(value: &Value) -> T {
 }
 
 fn seconds(value: &Value) -> Duration {
-    Duration::from_secs_f64(value.as_f64().unwrap_or_else(|| panic!("{value} is no number")))
+    Duration::from_secs_f64(
+        value
+            .as_f64()
+            .unwrap_or_else(|| panic!("{value} is no number")),
+    )
 }
 
 /// A count; LiteLLM treats what is below zero as none.
 fn as_u32(value: &Value) -> u32 {
-    let number = value.as_i64().unwrap_or_else(|| panic!("{value} is no whole number"));
+    let number = value
+        .as_i64()
+        .unwrap_or_else(|| panic!("{value} is no whole number"));
     u32::try_from(number.max(0)).expect("a small number")
 }

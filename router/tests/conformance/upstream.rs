@@ -13,7 +13,7 @@ use crate::{
 
 /// One vector's upstream.
 #[derive(Debug)]
-pub struct ScriptedUpstream<'a> {
+pub(crate) struct ScriptedUpstream<'a> {
     scripts: &'a BTreeMap<String, Script>,
     shared: &'a BTreeMap<String, Vec<Reply>>,
     refused: BTreeSet<String>,
@@ -23,20 +23,20 @@ pub struct ScriptedUpstream<'a> {
 
 /// What becomes of one call, counted from its arrival upstream.
 #[derive(Debug)]
-pub struct Course {
+pub(crate) struct Course {
     /// As recorded: a status, or what happened in its place.
-    pub label: String,
+    pub(crate) label: String,
     /// The call is never seen upstream.
-    pub unseen: bool,
+    pub(crate) unseen: bool,
     /// When the answer begins: its headers.
-    pub headers_after: Duration,
+    pub(crate) headers_after: Duration,
     /// When the client sees the end of it.
-    pub ends_after: Duration,
-    pub outcome: Outcome,
+    pub(crate) ends_after: Duration,
+    pub(crate) outcome: Outcome,
 }
 
 impl<'a> ScriptedUpstream<'a> {
-    pub fn new(vector: &'a Vector, profile: Profile) -> Self {
+    pub(crate) fn new(vector: &'a Vector, profile: Profile) -> Self {
         Self {
             scripts: &vector.upstream.deployments,
             shared: &vector.upstream.shared,
@@ -47,7 +47,7 @@ impl<'a> ScriptedUpstream<'a> {
     }
 
     /// A call arrives. `sent_before` is how long ago it was sent: deadlines count from then.
-    pub fn call(
+    pub(crate) fn call(
         &mut self,
         at: Instant,
         sent_before: Duration,
@@ -84,7 +84,11 @@ impl<'a> ScriptedUpstream<'a> {
             Script::ByTime(replies) => {
                 let now_ms = at.as_secs_f64() * 1e3;
                 let open = |r: &&Reply| r.until_ms.is_none_or(|until| now_ms < until);
-                replies.iter().find(open).expect("the last has no end").clone()
+                replies
+                    .iter()
+                    .find(open)
+                    .expect("the last has no end")
+                    .clone()
             }
         }
     }
@@ -111,7 +115,10 @@ impl<'a> ScriptedUpstream<'a> {
             return Course {
                 ends_after: latency,
                 headers_after: latency,
-                ..Course::failing(&status.to_string(), self.failure(at + latency, status, reply))
+                ..Course::failing(
+                    &status.to_string(),
+                    self.failure(at + latency, status, reply),
+                )
             };
         }
         let usage = usage(reply.usage);
@@ -121,7 +128,10 @@ impl<'a> ScriptedUpstream<'a> {
                 unseen: false,
                 headers_after: latency,
                 ends_after: latency,
-                outcome: Outcome::Success { usage, first_token_after: None },
+                outcome: Outcome::Success {
+                    usage,
+                    first_token_after: None,
+                },
             };
         }
         let first = latency + millis(reply.ttft_ms);
@@ -132,12 +142,23 @@ impl<'a> ScriptedUpstream<'a> {
                 unseen: false,
                 headers_after: latency,
                 ends_after: chunk(reply.chunks.unwrap_or(3).saturating_sub(1)),
-                outcome: Outcome::Success { usage, first_token_after: Some(first) },
+                outcome: Outcome::Success {
+                    usage,
+                    first_token_after: Some(first),
+                },
             },
             Some(after) => {
                 let event = reply.break_kind.as_deref() == Some("error_event");
-                let label = if event { status.to_string() } else { "break".to_owned() };
-                let class = if event { ErrorClass::InternalServer } else { ErrorClass::ApiConnection };
+                let label = if event {
+                    status.to_string()
+                } else {
+                    "break".to_owned()
+                };
+                let class = if event {
+                    ErrorClass::InternalServer
+                } else {
+                    ErrorClass::ApiConnection
+                };
                 let failure = Failure {
                     tokens_delivered: after,
                     first_token_after: (after > 0).then_some(first),
@@ -162,7 +183,10 @@ impl<'a> ScriptedUpstream<'a> {
         };
         let mut failure = Failure::with_body(status, &body, &self.profile);
         let header = |name: &str| {
-            let found = reply.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name));
+            let found = reply
+                .headers
+                .iter()
+                .find(|(key, _)| key.eq_ignore_ascii_case(name));
             found.map(|(_, value)| value.as_str())
         };
         failure.retry_after = match (header("retry-after"), header("retry-after-ms")) {
@@ -204,7 +228,10 @@ fn cut_short(course: Course, reply: &Reply, sent_before: Duration, deadline: Dea
             ];
             let last = usize::from(course.ends_after > first) + 2;
             let too_long = |(from, to): &&(Duration, Duration)| to.saturating_sub(*from) > most;
-            silences[..last].iter().find(too_long).map(|(from, _)| *from + most)
+            silences[..last]
+                .iter()
+                .find(too_long)
+                .map(|(from, _)| *from + most)
         }
     };
     let Some(end) = gives_up_after else {
@@ -232,14 +259,18 @@ fn usage(given: Option<vector::Tokens>) -> Usage {
 
 /// A header's text; `{http_date:+3}` is a date three seconds after the reply.
 fn retry_after(replied: Instant, text: &str) -> RetryAfter {
-    if let Some(offset) = text.strip_prefix("{http_date:").and_then(|t| t.strip_suffix('}')) {
+    if let Some(offset) = text
+        .strip_prefix("{http_date:")
+        .and_then(|t| t.strip_suffix('}'))
+    {
         // A date has whole seconds, so what is below them is lost.
         let seconds = replied.as_secs_f64() + offset.parse::<f64>().expect("an offset");
         return RetryAfter::Date(Instant::from_secs_f64(seconds.floor()));
     }
-    text.parse().map_or(RetryAfter::Unreadable, RetryAfter::Seconds)
+    text.parse()
+        .map_or(RetryAfter::Unreadable, RetryAfter::Seconds)
 }
 
-pub fn millis(ms: f64) -> Duration {
+pub(crate) fn millis(ms: f64) -> Duration {
     Duration::from_secs_f64(ms / 1e3)
 }

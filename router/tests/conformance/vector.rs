@@ -5,44 +5,44 @@ use std::{collections::BTreeMap, fs, path::Path};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-pub type Object = Map<String, Value>;
+pub(crate) type Object = Map<String, Value>;
 
 /// One file.
 #[derive(Deserialize, Debug)]
-pub struct Vector {
-    pub name: String,
-    pub category: String,
-    pub config: Config,
-    pub upstream: Upstream,
-    pub client: Vec<ClientStep>,
+pub(crate) struct Vector {
+    pub(crate) name: String,
+    pub(crate) category: String,
+    pub(crate) config: Config,
+    pub(crate) upstream: Upstream,
+    pub(crate) client: Vec<ClientStep>,
     #[serde(default)]
-    pub symmetric: Vec<Vec<String>>,
+    pub(crate) symmetric: Vec<Vec<String>>,
     #[serde(default)]
-    pub settle_ms: Option<f64>,
+    pub(crate) settle_ms: Option<f64>,
     /// By LiteLLM's version.
-    pub recorded: BTreeMap<String, Facts>,
+    pub(crate) recorded: BTreeMap<String, Facts>,
 }
 
 #[derive(Deserialize, Debug)]
-pub struct Config {
-    pub router: Object,
+pub(crate) struct Config {
+    pub(crate) router: Object,
     #[serde(default)]
-    pub deployments: Vec<Object>,
+    pub(crate) deployments: Vec<Object>,
     #[serde(default)]
-    pub globals: Object,
+    pub(crate) globals: Object,
 }
 
 #[derive(Deserialize, Debug)]
-pub struct Upstream {
+pub(crate) struct Upstream {
     #[serde(default)]
-    pub deployments: BTreeMap<String, Script>,
+    pub(crate) deployments: BTreeMap<String, Script>,
     #[serde(default)]
-    pub shared: BTreeMap<String, Vec<Reply>>,
+    pub(crate) shared: BTreeMap<String, Vec<Reply>>,
 }
 
 #[derive(Deserialize, Debug)]
 #[serde(rename_all = "snake_case")]
-pub enum Script {
+pub(crate) enum Script {
     Replies(Vec<Reply>),
     ByTime(Vec<Reply>),
     Shared(String),
@@ -51,46 +51,46 @@ pub enum Script {
 /// What a scripted upstream does with one call.
 #[derive(Deserialize, Debug, Clone, Default)]
 #[serde(deny_unknown_fields)]
-pub struct Reply {
-    pub until_ms: Option<f64>,
-    pub status: Option<u16>,
+pub(crate) struct Reply {
+    pub(crate) until_ms: Option<f64>,
+    pub(crate) status: Option<u16>,
     #[serde(default)]
-    pub latency_ms: f64,
+    pub(crate) latency_ms: f64,
     #[serde(default)]
-    pub headers: BTreeMap<String, String>,
-    pub error: Option<ErrorBody>,
-    pub usage: Option<Tokens>,
+    pub(crate) headers: BTreeMap<String, String>,
+    pub(crate) error: Option<ErrorBody>,
+    pub(crate) usage: Option<Tokens>,
     #[serde(default)]
-    pub reset: bool,
+    pub(crate) reset: bool,
     #[serde(default)]
-    pub hang: bool,
+    pub(crate) hang: bool,
     #[serde(default)]
-    pub ttft_ms: f64,
-    pub chunks: Option<u32>,
+    pub(crate) ttft_ms: f64,
+    pub(crate) chunks: Option<u32>,
     #[serde(default)]
-    pub chunk_ms: f64,
-    pub break_after: Option<u32>,
-    pub break_kind: Option<String>,
+    pub(crate) chunk_ms: f64,
+    pub(crate) break_after: Option<u32>,
+    pub(crate) break_kind: Option<String>,
 }
 
 #[derive(Deserialize, Debug, Clone, Default)]
 #[serde(deny_unknown_fields)]
-pub struct ErrorBody {
-    pub code: Option<String>,
+pub(crate) struct ErrorBody {
+    pub(crate) code: Option<String>,
     #[serde(rename = "type")]
-    pub kind: Option<String>,
-    pub message: Option<String>,
+    pub(crate) kind: Option<String>,
+    pub(crate) message: Option<String>,
 }
 
 #[derive(Deserialize, Debug, Clone, Copy)]
-pub struct Tokens {
-    pub prompt_tokens: Option<u32>,
-    pub completion_tokens: Option<u32>,
+pub(crate) struct Tokens {
+    pub(crate) prompt_tokens: Option<u32>,
+    pub(crate) completion_tokens: Option<u32>,
 }
 
 #[derive(Deserialize, Debug)]
 #[serde(tag = "op", rename_all = "snake_case")]
-pub enum ClientStep {
+pub(crate) enum ClientStep {
     Request(Asked),
     Batch {
         id: String,
@@ -127,20 +127,20 @@ pub enum ClientStep {
 
 /// A request of the client's.
 #[derive(Deserialize, Debug, Clone)]
-pub struct Asked {
-    pub id: String,
+pub(crate) struct Asked {
+    pub(crate) id: String,
     #[serde(default = "default_model")]
-    pub model: String,
+    pub(crate) model: String,
     #[serde(default)]
-    pub kwargs: Object,
+    pub(crate) kwargs: Object,
     #[serde(default)]
-    pub stream: bool,
+    pub(crate) stream: bool,
     #[serde(default)]
-    pub sync: bool,
+    pub(crate) sync: bool,
     #[serde(default)]
-    pub words: u32,
+    pub(crate) words: u32,
     #[serde(default)]
-    pub delay_ms: f64,
+    pub(crate) delay_ms: f64,
 }
 
 fn default_model() -> String {
@@ -149,144 +149,144 @@ fn default_model() -> String {
 
 /// What one version did.
 #[derive(Deserialize, Debug)]
-pub struct Facts {
-    pub build: Build,
+pub(crate) struct Facts {
+    pub(crate) build: Build,
     #[serde(default)]
-    pub requests: Vec<RequestFacts>,
+    pub(crate) requests: Vec<RequestFacts>,
     #[serde(default)]
-    pub bursts: Vec<BurstFacts>,
+    pub(crate) bursts: Vec<BurstFacts>,
     #[serde(default)]
-    pub batches: Vec<BatchFacts>,
+    pub(crate) batches: Vec<BatchFacts>,
     #[serde(default)]
-    pub max_upstream_calls_at_once: BTreeMap<String, Spread>,
-    pub cooldowns: Option<Vec<BenchFacts>>,
+    pub(crate) max_upstream_calls_at_once: BTreeMap<String, Spread>,
+    pub(crate) cooldowns: Option<Vec<BenchFacts>>,
     #[serde(default)]
-    pub queries: Vec<QueryFacts>,
+    pub(crate) queries: Vec<QueryFacts>,
 }
 
 #[derive(Deserialize, Debug)]
-pub struct Build {
-    pub ok: bool,
+pub(crate) struct Build {
+    pub(crate) ok: bool,
 }
 
 /// Least, median and greatest of the repeats.
 #[derive(Deserialize, Debug, Clone, Copy)]
-pub struct Spread {
-    pub min: f64,
-    pub median: f64,
-    pub max: f64,
+pub(crate) struct Spread {
+    pub(crate) min: f64,
+    pub(crate) median: f64,
+    pub(crate) max: f64,
 }
 
 #[derive(Deserialize, Debug)]
-pub struct RequestFacts {
-    pub id: String,
-    pub started_at_ms: Spread,
-    pub varies: bool,
-    pub outcomes: Vec<OutcomeFacts>,
+pub(crate) struct RequestFacts {
+    pub(crate) id: String,
+    pub(crate) started_at_ms: Spread,
+    pub(crate) varies: bool,
+    pub(crate) outcomes: Vec<OutcomeFacts>,
 }
 
 #[derive(Deserialize, Debug)]
-pub struct OutcomeFacts {
-    pub attempts: Vec<AttemptFacts>,
-    pub result: ResultFacts,
-    pub elapsed_ms: Spread,
-    pub after_last_attempt_ms: Option<Spread>,
+pub(crate) struct OutcomeFacts {
+    pub(crate) attempts: Vec<AttemptFacts>,
+    pub(crate) result: ResultFacts,
+    pub(crate) elapsed_ms: Spread,
+    pub(crate) after_last_attempt_ms: Option<Spread>,
 }
 
 #[derive(Deserialize, Debug)]
-pub struct AttemptFacts {
-    pub deployment: String,
+pub(crate) struct AttemptFacts {
+    pub(crate) deployment: String,
     status: Value,
-    pub start_ms: Spread,
-    pub wait_before_ms: Option<Spread>,
+    pub(crate) start_ms: Spread,
+    pub(crate) wait_before_ms: Option<Spread>,
 }
 
 impl AttemptFacts {
-    pub fn status(&self) -> String {
+    pub(crate) fn status(&self) -> String {
         text(&self.status)
     }
 }
 
 #[derive(Deserialize, Debug)]
-pub struct ResultFacts {
-    pub ok: bool,
-    pub served_by: Option<String>,
-    pub exception: Option<String>,
-    pub status: Option<u16>,
+pub(crate) struct ResultFacts {
+    pub(crate) ok: bool,
+    pub(crate) served_by: Option<String>,
+    pub(crate) exception: Option<String>,
+    pub(crate) status: Option<u16>,
     #[serde(default)]
-    pub message: MessageFacts,
+    pub(crate) message: MessageFacts,
 }
 
 #[derive(Deserialize, Debug, Default)]
-pub struct MessageFacts {
-    pub try_again_in_seconds: Option<f64>,
-    pub retried: Option<usize>,
+pub(crate) struct MessageFacts {
+    pub(crate) try_again_in_seconds: Option<f64>,
+    pub(crate) retried: Option<usize>,
 }
 
 #[derive(Deserialize, Debug)]
-pub struct BurstFacts {
-    pub id: String,
-    pub per_repeat: Vec<BTreeMap<String, u32>>,
-    pub paths: BTreeMap<String, u32>,
-    pub sequence: Option<Vec<String>>,
+pub(crate) struct BurstFacts {
+    pub(crate) id: String,
+    pub(crate) per_repeat: Vec<BTreeMap<String, u32>>,
+    pub(crate) paths: BTreeMap<String, u32>,
+    pub(crate) sequence: Option<Vec<String>>,
     #[serde(default)]
-    pub sequence_deterministic: bool,
+    pub(crate) sequence_deterministic: bool,
 }
 
 #[derive(Deserialize, Debug)]
-pub struct BatchFacts {
-    pub id: String,
-    pub per_repeat: Vec<BTreeMap<String, u32>>,
-    pub paths: BTreeMap<String, u32>,
-    pub elapsed_ms_by_rank: Vec<Spread>,
+pub(crate) struct BatchFacts {
+    pub(crate) id: String,
+    pub(crate) per_repeat: Vec<BTreeMap<String, u32>>,
+    pub(crate) paths: BTreeMap<String, u32>,
+    pub(crate) elapsed_ms_by_rank: Vec<Spread>,
     #[serde(default)]
-    pub wait_before_attempt_ms: BTreeMap<usize, Distribution>,
-    pub after_last_attempt_ms: Option<Distribution>,
-    pub varies: bool,
+    pub(crate) wait_before_attempt_ms: BTreeMap<usize, Distribution>,
+    pub(crate) after_last_attempt_ms: Option<Distribution>,
+    pub(crate) varies: bool,
 }
 
 /// A sample, summed up.
 #[derive(Deserialize, Debug, Clone, Copy)]
-pub struct Distribution {
-    pub n: u32,
-    pub min: f64,
+pub(crate) struct Distribution {
+    pub(crate) n: u32,
+    pub(crate) min: f64,
     pub p10: f64,
     pub p25: f64,
-    pub median: f64,
+    pub(crate) median: f64,
     pub p75: f64,
     pub p90: f64,
-    pub max: f64,
-    pub mean: f64,
+    pub(crate) max: f64,
+    pub(crate) mean: f64,
 }
 
 #[derive(Deserialize, Debug)]
-pub struct BenchFacts {
-    pub after: String,
-    pub at_ms: Spread,
-    pub cooling: Option<BTreeMap<String, Benched>>,
+pub(crate) struct BenchFacts {
+    pub(crate) after: String,
+    pub(crate) at_ms: Spread,
+    pub(crate) cooling: Option<BTreeMap<String, Benched>>,
     #[serde(default)]
-    pub variants: Vec<BenchVariant>,
+    pub(crate) variants: Vec<BenchVariant>,
 }
 
 #[derive(Deserialize, Debug)]
-pub struct BenchVariant {
-    pub cooling: BTreeMap<String, Benched>,
+pub(crate) struct BenchVariant {
+    pub(crate) cooling: BTreeMap<String, Benched>,
 }
 
 #[derive(Deserialize, Debug, Clone)]
-pub struct Benched {
-    pub cooldown_s: f64,
-    pub status: Value,
+pub(crate) struct Benched {
+    pub(crate) cooldown_s: f64,
+    pub(crate) status: Value,
 }
 
 #[derive(Deserialize, Debug)]
-pub struct QueryFacts {
-    pub id: String,
-    pub value: Value,
+pub(crate) struct QueryFacts {
+    pub(crate) id: String,
+    pub(crate) value: Value,
 }
 
 /// Text of a JSON string or number.
-pub fn text(value: &Value) -> String {
+pub(crate) fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
@@ -294,7 +294,7 @@ pub fn text(value: &Value) -> String {
 }
 
 /// Every vector of a folder, by file name.
-pub fn read_folder(folder: &Path) -> Vec<Vector> {
+pub(crate) fn read_folder(folder: &Path) -> Vec<Vector> {
     let entries = fs::read_dir(folder)
         .unwrap_or_else(|error| panic!("cannot read the folder {}: {error}", folder.display()));
     let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();

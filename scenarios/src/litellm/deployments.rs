@@ -266,7 +266,7 @@ pub(super) static MODEL_INFO: Section<Draft> = Section {
                 .map(|length| d.deployment.model_info_cooldown_time = length)
         }),
         used("allowed_fails", |d, s| {
-            s.few().map(|fails| d.deployment.allowed_fails = fails)
+            s.fails().map(|fails| d.deployment.allowed_fails = fails)
         }),
         used("allowed_fails_policy", |d, s| {
             if s.given().is_none() {

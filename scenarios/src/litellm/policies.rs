@@ -44,31 +44,31 @@ pub(super) static RETRY_POLICY: Section<RetryPolicy> = Section {
 pub(super) static ALLOWED_FAILS_POLICY: Section<AllowedFailsPolicy> = Section {
     keys: &[
         used("AuthenticationErrorAllowedFails", |p, s| {
-            s.few_or_text().map(|n| p.authentication = n)
+            s.fails_or_text().map(|n| p.authentication = n)
         }),
         used("BadGatewayErrorAllowedFails", |p, s| {
-            s.few_or_text().map(|n| p.bad_gateway = n)
+            s.fails_or_text().map(|n| p.bad_gateway = n)
         }),
         used("BadRequestErrorAllowedFails", |p, s| {
-            s.few_or_text().map(|n| p.bad_request = n)
+            s.fails_or_text().map(|n| p.bad_request = n)
         }),
         used("ContentPolicyViolationErrorAllowedFails", |p, s| {
-            s.few_or_text().map(|n| p.content_policy_violation = n)
+            s.fails_or_text().map(|n| p.content_policy_violation = n)
         }),
         used("InternalServerErrorAllowedFails", |p, s| {
-            s.few_or_text().map(|n| p.internal_server = n)
+            s.fails_or_text().map(|n| p.internal_server = n)
         }),
         used("NotFoundErrorAllowedFails", |p, s| {
-            s.few_or_text().map(|n| p.not_found = n)
+            s.fails_or_text().map(|n| p.not_found = n)
         }),
         used("RateLimitErrorAllowedFails", |p, s| {
-            s.few_or_text().map(|n| p.rate_limit = n)
+            s.fails_or_text().map(|n| p.rate_limit = n)
         }),
         used("ServiceUnavailableErrorAllowedFails", |p, s| {
-            s.few_or_text().map(|n| p.service_unavailable = n)
+            s.fails_or_text().map(|n| p.service_unavailable = n)
         }),
         used("TimeoutErrorAllowedFails", |p, s| {
-            s.few_or_text().map(|n| p.timeout = n)
+            s.fails_or_text().map(|n| p.timeout = n)
         }),
     ],
     families: &[],

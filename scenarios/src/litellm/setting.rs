@@ -174,7 +174,21 @@ impl<'s> Setting<'s> {
             .and_then(|count| count.try_into().ok()))
     }
 
-    /// A number of tries or failures, from 0.
+    /// A number of failures that are let pass, from 0: large ones are how people turn a rule off.
+    pub(super) fn fails(&mut self) -> Result<Option<u32>> {
+        Ok(self
+            .whole(0..=MOST_FAILS)?
+            .and_then(|count| count.try_into().ok()))
+    }
+
+    /// As [`Setting::fails`], and text that holds such a number.
+    pub(super) fn fails_or_text(&mut self) -> Result<Option<u32>> {
+        Ok(self
+            .whole_or_text(0..=MOST_FAILS)?
+            .and_then(|count| count.try_into().ok()))
+    }
+
+    /// A number of tries, from 0.
     pub(super) fn few(&mut self) -> Result<Option<u32>> {
         Ok(self
             .whole(0..=MOST_TRIES)?
@@ -317,7 +331,9 @@ impl<'s> Setting<'s> {
 
 /// Most of anything that is counted: exact in every number format.
 const MOST: i64 = 1_000_000_000_000_000;
-/// Most retries, fallbacks and allowed failures; attempts of a request are numbered in 16 bits.
+/// Most failures that a rule lets pass; the router counts them in 32 bits.
+const MOST_FAILS: i64 = 4_000_000_000;
+/// Most retries and fallbacks; attempts of a request are numbered in 16 bits.
 const MOST_TRIES: i64 = 10_000;
 /// Longest time: about 31 years, well within the range of virtual time.
 const MOST_SECONDS: f64 = 1e9;

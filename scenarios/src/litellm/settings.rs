@@ -67,7 +67,7 @@ pub(super) static ROUTER_SETTINGS: Section<Draft> = Section {
             })
         }),
         used("allowed_fails", |d, s| {
-            s.few().map(|n| d.settings.allowed_fails = n)
+            s.fails().map(|n| d.settings.allowed_fails = n)
         }),
         used("allowed_fails_policy", |d, s| {
             if s.given().is_none() {
@@ -225,7 +225,7 @@ pub(super) static LITELLM_SETTINGS: Section<Draft> = Section {
             s.few().map(|n| d.settings.global_num_retries = n)
         }),
         used("allowed_fails", |d, s| {
-            s.few().map(|n| d.settings.global_allowed_fails = n)
+            s.fails().map(|n| d.settings.global_allowed_fails = n)
         }),
         used("request_timeout", |d, s| {
             // 6000 s is LiteLLM's own default, by which it tells that nothing was given.

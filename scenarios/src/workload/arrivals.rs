@@ -103,12 +103,14 @@ impl ArrivalSpec {
     /// The process. Errors name their key from `arrivals` on.
     pub(crate) fn process(&self, epoch: Epoch) -> Result<(Rate, Gap), ScenarioError> {
         match self {
-            Self::Constant(spec) => {
-                Ok((Rate::Constant(rate("constant.per_second", spec.per_second)?), Gap::Even))
-            }
-            Self::Poisson(spec) => {
-                Ok((Rate::Constant(rate("poisson.per_second", spec.per_second)?), Gap::Exponential))
-            }
+            Self::Constant(spec) => Ok((
+                Rate::Constant(rate("constant.per_second", spec.per_second)?),
+                Gap::Even,
+            )),
+            Self::Poisson(spec) => Ok((
+                Rate::Constant(rate("poisson.per_second", spec.per_second)?),
+                Gap::Exponential,
+            )),
             Self::Gamma(spec) => Ok((
                 Rate::Constant(rate("gamma.per_second", spec.per_second)?),
                 gap("gamma.cv", Some(spec.cv))?,
@@ -153,9 +155,18 @@ impl PulseSpec {
             return Err(number("pulse.to_s", self.to_s, accepted));
         }
         let steps = [
-            Step { until_s: self.from_s, per_second: base },
-            Step { until_s: self.to_s, per_second: base * self.factor },
-            Step { until_s: f64::INFINITY, per_second: base },
+            Step {
+                until_s: self.from_s,
+                per_second: base,
+            },
+            Step {
+                until_s: self.to_s,
+                per_second: base * self.factor,
+            },
+            Step {
+                until_s: f64::INFINITY,
+                per_second: base,
+            },
         ];
         let steps = steps.into_iter().filter(|step| step.until_s > 0.0);
         Ok((Rate::Steps(steps.collect()), gap("pulse.cv", self.cv)?))
@@ -170,9 +181,11 @@ impl DailySpec {
             NameOr::Name(name) => {
                 let Some((_, hours)) = DAYS.iter().find(|(known, _)| known == name) else {
                     let names = DAYS.map(|(known, _)| known);
-                    return Err(ScenarioError::new(format!("no measured day is called `{name}`"))
-                        .key("daily.hours")
-                        .help(suggestion(name, &names)));
+                    return Err(
+                        ScenarioError::new(format!("no measured day is called `{name}`"))
+                            .key("daily.hours")
+                            .help(suggestion(name, &names)),
+                    );
                 };
                 hours
             }
@@ -183,7 +196,11 @@ impl DailySpec {
                 .help("accepted is one for each of the 24 hours of a day"));
         }
         if let Some(at) = hours.iter().position(|factor| *factor < 0.0) {
-            return Err(number(&format!("daily.hours[{at}]"), hours[at], "0 or more"));
+            return Err(number(
+                &format!("daily.hours[{at}]"),
+                hours[at],
+                "0 or more",
+            ));
         }
         let sum: f64 = hours.iter().sum();
         if sum <= 0.0 {
@@ -194,9 +211,17 @@ impl DailySpec {
         let scale = mean * 24.0 / sum;
         let ends = (1..=24_u32).map(|hour| f64::from(hour) * 3_600.0);
         let steps = hours.iter().zip(ends);
-        let steps = steps.map(|(f, until_s)| Step { until_s, per_second: f * scale }).collect();
+        let steps = steps
+            .map(|(f, until_s)| Step {
+                until_s,
+                per_second: f * scale,
+            })
+            .collect();
         let into_day = u32::try_from(epoch.unix_seconds() % 86_400).expect("below 86,400");
-        let rate = Rate::Cycle { steps, offset_s: f64::from(into_day) };
+        let rate = Rate::Cycle {
+            steps,
+            offset_s: f64::from(into_day),
+        };
         Ok((rate, gap("daily.cv", self.cv)?))
     }
 }
@@ -206,7 +231,11 @@ pub(crate) fn rate(key: &str, found: f64) -> Result<f64, ScenarioError> {
     if found > 0.0 && found <= PER_SECOND_AT_MOST {
         return Ok(found);
     }
-    Err(number(key, found, "a rate above 0 and up to 10 million requests a second"))
+    Err(number(
+        key,
+        found,
+        "a rate above 0 and up to 10 million requests a second",
+    ))
 }
 
 /// A length of time in seconds.
@@ -214,12 +243,20 @@ pub(crate) fn span(key: &str, found: f64) -> Result<f64, ScenarioError> {
     if found > 0.0 && found <= SECONDS_AT_MOST {
         return Ok(found);
     }
-    Err(number(key, found, "a number of seconds above 0 and up to a hundred years"))
+    Err(number(
+        key,
+        found,
+        "a number of seconds above 0 and up to a hundred years",
+    ))
 }
 
 /// `found` stands where a number of another size is needed.
 pub(crate) fn number(key: &str, found: f64, accepted: impl std::fmt::Display) -> ScenarioError {
-    let found = if found.abs() < 1e15 { found.to_string() } else { format!("{found:e}") };
+    let found = if found.abs() < 1e15 {
+        found.to_string()
+    } else {
+        format!("{found:e}")
+    };
     ScenarioError::unaccepted(format_args!("the number {found}"), accepted).key(key)
 }
 
@@ -228,7 +265,11 @@ fn gap(key: &str, cv: Option<f64>) -> Result<Gap, ScenarioError> {
     if (0.0..=CV_AT_MOST).contains(&cv) && (cv == 0.0 || cv >= CV_AT_LEAST) {
         return Ok(Gap::of_variation(cv));
     }
-    Err(number(key, cv, format!("0, or from {CV_AT_LEAST} to {CV_AT_MOST}")))
+    Err(number(
+        key,
+        cv,
+        format!("0, or from {CV_AT_LEAST} to {CV_AT_MOST}"),
+    ))
 }
 
 /// Measured days: mean rate of each hour ÷ mean of the day, hour 0 the first of the recording.

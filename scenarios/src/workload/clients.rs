@@ -60,7 +60,11 @@ impl<'a> ClientsCursor<'a> {
                 expected: 0.0,
             })
             .collect();
-        let mut merged = Self { clients, clocks, next: BinaryHeap::with_capacity(clients.len()) };
+        let mut merged = Self {
+            clients,
+            clocks,
+            next: BinaryHeap::with_capacity(clients.len()),
+        };
         for place in 0..u32::try_from(clients.len()).expect("clients are files of one folder") {
             if let Some(at) = merged.advance(place, seed) {
                 merged.next.push(Reverse((at, place)));
@@ -77,7 +81,10 @@ impl<'a> ClientsCursor<'a> {
         }
         let windows = &self.clients[place as usize].lengths;
         let seconds = at.as_secs_f64();
-        let window = windows.partition_point(|window| window.from_s <= seconds).max(1) - 1;
+        let window = windows
+            .partition_point(|window| window.from_s <= seconds)
+            .max(1)
+            - 1;
         Some((at, &windows[window].lengths))
     }
 

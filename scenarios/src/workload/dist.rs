@@ -27,7 +27,10 @@ pub(crate) enum Gap {
 
 impl Gap {
     /// Gaps of this coefficient of variation: 0 even, 1 exponential, else gamma.
-    #[expect(clippy::float_cmp, reason = "exactly 0 and exactly 1 are the named special cases")]
+    #[expect(
+        clippy::float_cmp,
+        reason = "exactly 0 and exactly 1 are the named special cases"
+    )]
     pub(crate) fn of_variation(cv: f64) -> Self {
         if cv == 0.0 {
             Self::Even
@@ -40,7 +43,10 @@ impl Gap {
 
     /// Weibull gaps of this shape.
     pub(crate) fn weibull(shape: f64) -> Self {
-        Self::Weibull { exponent: 1.0 / shape, unit: 1.0 / libm::tgamma(1.0 + 1.0 / shape) }
+        Self::Weibull {
+            exponent: 1.0 / shape,
+            unit: 1.0 / libm::tgamma(1.0 + 1.0 / shape),
+        }
     }
 
     /// One gap.
@@ -97,7 +103,11 @@ pub(crate) fn normal_quantile(p: f64) -> f64 {
     }
     let tail = if q < 0.0 { p } else { 1.0 - p };
     let r = (-libm::log(tail)).sqrt();
-    let z = if r <= 5.0 { ratio(r - 1.6, &SHOULDER) } else { ratio(r - 5.0, &TAIL) };
+    let z = if r <= 5.0 {
+        ratio(r - 1.6, &SHOULDER)
+    } else {
+        ratio(r - 5.0, &TAIL)
+    };
     if q < 0.0 { -z } else { z }
 }
 
@@ -210,16 +220,29 @@ mod tests {
             (1e-9, -5.997_807_015_007_687),
             (1e-20, -9.262_340_089_798_409),
         ] {
-            assert!((normal_quantile(p) - z).abs() < 1e-12, "{p}: {}", normal_quantile(p));
+            assert!(
+                (normal_quantile(p) - z).abs() < 1e-12,
+                "{p}: {}",
+                normal_quantile(p)
+            );
         }
     }
 
     #[test]
     fn gaps_have_mean_one_and_the_variation_asked_for() {
-        for (cv, slack) in [(0.0, 1e-9), (0.3, 0.01), (1.0, 0.015), (1.5, 0.03), (3.0, 0.08)] {
+        for (cv, slack) in [
+            (0.0, 1e-9),
+            (0.3, 0.01),
+            (1.0, 0.015),
+            (1.5, 0.03),
+            (3.0, 0.08),
+        ] {
             let (mean, found) = mean_and_cv(Gap::of_variation(cv));
 
-            assert!((mean - 1.0).abs() < 0.004 + 5.0 * cv / 447.0, "cv {cv}: mean {mean}");
+            assert!(
+                (mean - 1.0).abs() < 0.004 + 5.0 * cv / 447.0,
+                "cv {cv}: mean {mean}"
+            );
             assert!((found - cv).abs() <= slack, "cv {cv}: {found}");
         }
     }
@@ -230,12 +253,19 @@ mod tests {
         let (mean, cv) = mean_and_cv(Gap::weibull(2.0));
 
         assert!((mean - 1.0).abs() < 0.01, "mean {mean}");
-        assert!((cv - (4.0 / std::f64::consts::PI - 1.0).sqrt()).abs() < 0.01, "cv {cv}");
+        assert!(
+            (cv - (4.0 / std::f64::consts::PI - 1.0).sqrt()).abs() < 0.01,
+            "cv {cv}"
+        );
     }
 
     #[test]
     fn the_extreme_uniform_numbers_give_finite_draws() {
-        for gap in [Gap::Exponential, Gap::of_variation(20.0), Gap::weibull(0.16)] {
+        for gap in [
+            Gap::Exponential,
+            Gap::of_variation(20.0),
+            Gap::weibull(0.16),
+        ] {
             for request in 0..50_000 {
                 let draw = gap.sample(&mut KeyedRng::new(Seed(1), HERE, request, 1));
                 assert!(draw.is_finite() && draw >= 0.0, "{gap:?}: {draw}");

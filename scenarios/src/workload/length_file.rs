@@ -31,7 +31,12 @@ pub fn read_pairs(text: &str, file: &str) -> Result<LengthPairs, ScenarioError> 
     let mut books = Books::default();
     for (line, record) in records(text) {
         books.read += 1;
-        let cell = |at: usize| record.as_ref().and_then(|cells| cells.get(at)).map(str::trim);
+        let cell = |at: usize| {
+            record
+                .as_ref()
+                .and_then(|cells| cells.get(at))
+                .map(str::trim)
+        };
         match (tokens_of(cell(prompt)), tokens_of(cell(output))) {
             (Ok(prompt), Ok(output)) => rows.push((prompt, output)),
             (Err(reason), _) | (_, Err(reason)) => books.drop_row(reason, line),
@@ -40,7 +45,10 @@ pub fn read_pairs(text: &str, file: &str) -> Result<LengthPairs, ScenarioError> 
     if rows.is_empty() {
         return Err(ScenarioError::new("no row of the list of lengths can be used").in_file(file));
     }
-    Ok(LengthPairs { rows: rows.into(), books })
+    Ok(LengthPairs {
+        rows: rows.into(),
+        books,
+    })
 }
 
 /// Reads one column of a CSV.
@@ -57,14 +65,20 @@ pub(crate) fn read_column(
     let mut books = Books::default();
     for (line, record) in records(text) {
         books.read += 1;
-        match tokens_of(record.as_ref().and_then(|cells| cells.get(place)).map(str::trim)) {
+        match tokens_of(
+            record
+                .as_ref()
+                .and_then(|cells| cells.get(place))
+                .map(str::trim),
+        ) {
             Ok(value) => values.push(value),
             Err(reason) => books.drop_row(reason, line),
         }
     }
     if values.is_empty() {
-        return Err(ScenarioError::new(format!("no row of column `{name}` can be used"))
-            .in_file(file));
+        return Err(
+            ScenarioError::new(format!("no row of column `{name}` can be used")).in_file(file),
+        );
     }
     Ok((values.into(), books))
 }
@@ -98,16 +112,21 @@ pub fn read_cdf(text: &str, file: &str) -> Result<Arc<[(f64, f64)]>, ScenarioErr
 /// Points of a distribution function must rise in both directions and end at 1.
 pub(crate) fn check_points(points: &[(f64, f64)]) -> Result<(), ScenarioError> {
     let [.., (_, last)] = points else {
-        return Err(ScenarioError::new("found a distribution function without points"));
+        return Err(ScenarioError::new(
+            "found a distribution function without points",
+        ));
     };
     let mut before = (0.0, 0.0);
     for (at, &(tokens, share)) in points.iter().enumerate() {
-        let within = (0.0..=f64::from(TOKENS_AT_MOST)).contains(&tokens)
-            && (0.0..=1.0).contains(&share);
+        let within =
+            (0.0..=f64::from(TOKENS_AT_MOST)).contains(&tokens) && (0.0..=1.0).contains(&share);
         let rises = share >= before.1 && (tokens > before.0 || (at == 0 && tokens >= 0.0));
         if !(within && rises) {
-            return Err(ScenarioError::new(format!("point {at} is [{tokens}, {share}]"))
-                .help("accepted are tokens that rise, with shares from 0 to 1 that do not fall"));
+            return Err(
+                ScenarioError::new(format!("point {at} is [{tokens}, {share}]")).help(
+                    "accepted are tokens that rise, with shares from 0 to 1 that do not fall",
+                ),
+            );
         }
         before = (tokens, share);
     }

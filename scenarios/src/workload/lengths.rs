@@ -70,7 +70,11 @@ impl Lengths {
 impl Length {
     /// This shape within what a token count may be.
     pub(crate) const fn of(shape: LengthShape) -> Self {
-        Self { shape, at_least: 1, at_most: TOKENS_AT_MOST }
+        Self {
+            shape,
+            at_least: 1,
+            at_most: TOKENS_AT_MOST,
+        }
     }
 
     #[expect(
@@ -98,10 +102,16 @@ impl Length {
 
 /// The value at probability `u`: straight lines between the points, and from 0 to the first.
 fn inverse_cdf(points: &[(f64, f64)], u: f64) -> f64 {
-    let at = points.partition_point(|&(_, up_to)| up_to <= u).min(points.len() - 1);
+    let at = points
+        .partition_point(|&(_, up_to)| up_to <= u)
+        .min(points.len() - 1);
     let (value, up_to) = points[at];
     let (before, below) = if at == 0 { (0.0, 0.0) } else { points[at - 1] };
-    if up_to > below { before + (value - before) * ((u - below) / (up_to - below)) } else { value }
+    if up_to > below {
+        before + (value - before) * ((u - below) / (up_to - below))
+    } else {
+        value
+    }
 }
 
 /// Ready-made lengths: name, what they resemble, prompt and output as mean and deviation of the
@@ -121,7 +131,9 @@ pub(crate) struct LengthsPreset {
 
 /// Ready-made lengths for `workload.lengths`: name, and what they resemble.
 pub fn lengths_presets() -> impl Iterator<Item = (&'static str, &'static str)> {
-    LENGTHS_PRESETS.iter().map(|preset| (preset.name, preset.about))
+    LENGTHS_PRESETS
+        .iter()
+        .map(|preset| (preset.name, preset.about))
 }
 
 impl LengthsPreset {
@@ -133,7 +145,11 @@ impl LengthsPreset {
     /// Its distributions.
     pub(crate) const fn lengths(&self) -> Lengths {
         const fn length((ln_mean, ln_sigma): (f64, f64), at_most: u32) -> Length {
-            Length { shape: LengthShape::LogNormal { ln_mean, ln_sigma }, at_least: 1, at_most }
+            Length {
+                shape: LengthShape::LogNormal { ln_mean, ln_sigma },
+                at_least: 1,
+                at_most,
+            }
         }
         Lengths::Apart {
             prompt: length(self.prompt, self.longest.0),
@@ -189,12 +205,17 @@ mod tests {
             prompt: Length::of(shape),
             output: Length::of(LengthShape::Constant(7.0)),
         };
-        (0..100_000).map(|n| f64::from(lengths.draw(Seed(4), n).0)).collect()
+        (0..100_000)
+            .map(|n| f64::from(lengths.draw(Seed(4), n).0))
+            .collect()
     }
 
     #[test]
     fn a_log_normal_length_has_the_logarithm_asked_for() {
-        let values = draws(LengthShape::LogNormal { ln_mean: 6.633, ln_sigma: 0.985 });
+        let values = draws(LengthShape::LogNormal {
+            ln_mean: 6.633,
+            ln_sigma: 0.985,
+        });
 
         let logs: Vec<f64> = values.iter().map(|&v| libm::log(v)).collect();
         let mean = logs.iter().sum::<f64>() / 1e5;
@@ -224,9 +245,15 @@ mod tests {
 
     #[test]
     fn a_draw_is_never_without_tokens_and_never_above_its_bound() {
-        let length = Length { at_most: 50, ..Length::of(LengthShape::Constant(80.0)) };
+        let length = Length {
+            at_most: 50,
+            ..Length::of(LengthShape::Constant(80.0))
+        };
         let nothing = Length::of(LengthShape::Constant(0.0));
-        let lengths = Lengths::Apart { prompt: length, output: nothing };
+        let lengths = Lengths::Apart {
+            prompt: length,
+            output: nothing,
+        };
 
         assert_eq!(lengths.draw(Seed(1), 0), (50, 1));
     }

@@ -6,8 +6,8 @@
 
 pub mod arrivals;
 mod clients;
-pub mod length_file;
 pub(crate) mod dist;
+pub mod length_file;
 pub(crate) mod lengths;
 pub(crate) mod rate;
 pub mod trace;
@@ -17,8 +17,8 @@ use std::{sync::Arc, time::Duration};
 
 use router::{Instant, KeyedRng, Purpose, Seed};
 
-pub use self::lengths::lengths_presets;
 pub(crate) use self::clients::{Client, ClientWindow};
+pub use self::lengths::lengths_presets;
 use self::{
     clients::ClientsCursor,
     dist::Gap,
@@ -60,7 +60,11 @@ pub struct Workload {
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Traffic {
     /// One renewal process under a rate curve.
-    Generated { rate: Rate, gap: Gap, lengths: Lengths },
+    Generated {
+        rate: Rate,
+        gap: Gap,
+        lengths: Lengths,
+    },
     /// Rows of a trace.
     Replayed(Replay),
     /// Many callers, each a renewal process of its own.
@@ -95,15 +99,19 @@ impl Workload {
 
     /// The number of arrivals: exact for a replayed trace, else the mean over seeds.
     #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "for people, and 2^53 rows fit no memory")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "for people, and 2^53 rows fit no memory"
+    )]
     pub fn expected_arrivals(&self) -> f64 {
         let seconds = self.duration.as_secs_f64();
         match &self.traffic {
             Traffic::Generated { rate, .. } => rate.expected_until(seconds),
             Traffic::Replayed(replay) => replay.rows.len() as f64 * f64::from(replay.repeat),
-            Traffic::Clients(clients) => {
-                clients.iter().map(|client| client.rate.expected_until(seconds)).sum()
-            }
+            Traffic::Clients(clients) => clients
+                .iter()
+                .map(|client| client.rate.expected_until(seconds))
+                .sum(),
         }
     }
 
@@ -112,14 +120,30 @@ impl Workload {
     pub fn arrivals(&self, seed: Seed) -> Arrivals<'_> {
         let source = match &self.traffic {
             Traffic::Generated { rate, gap, lengths } => Source::Generated {
-                clock: Clock { gap: *gap, cursor: rate.cursor(seed), seed, number: 0, expected: 0.0 },
+                clock: Clock {
+                    gap: *gap,
+                    cursor: rate.cursor(seed),
+                    seed,
+                    number: 0,
+                    expected: 0.0,
+                },
                 lengths,
             },
-            Traffic::Replayed(replay) => Source::Replayed { replay, row: 0, round: 0 },
+            Traffic::Replayed(replay) => Source::Replayed {
+                replay,
+                row: 0,
+                round: 0,
+            },
             Traffic::Clients(clients) => Source::Clients(ClientsCursor::new(clients, seed)),
         };
         let end = Instant::ZERO + self.duration;
-        Arrivals { workload: self, seed, number: 0, end, source }
+        Arrivals {
+            workload: self,
+            seed,
+            number: 0,
+            end,
+            source,
+        }
     }
 }
 
@@ -135,8 +159,15 @@ pub struct Arrivals<'a> {
 
 #[derive(Clone, Debug)]
 enum Source<'a> {
-    Generated { clock: Clock<'a>, lengths: &'a Lengths },
-    Replayed { replay: &'a Replay, row: usize, round: u32 },
+    Generated {
+        clock: Clock<'a>,
+        lengths: &'a Lengths,
+    },
+    Replayed {
+        replay: &'a Replay,
+        row: usize,
+        round: u32,
+    },
     Clients(ClientsCursor<'a>),
 }
 
@@ -152,7 +183,9 @@ struct Clock<'a> {
 
 impl Clock<'_> {
     fn next(&mut self) -> Option<Instant> {
-        self.expected += self.gap.sample(&mut KeyedRng::new(self.seed, ARRIVAL, self.number, 0));
+        self.expected += self
+            .gap
+            .sample(&mut KeyedRng::new(self.seed, ARRIVAL, self.number, 0));
         self.number += 1;
         self.cursor.due(self.expected).map(Instant::from_secs_f64)
     }
@@ -177,7 +210,10 @@ impl Iterator for Arrivals<'_> {
                 }
                 let next = &replay.rows[*row];
                 *row += 1;
-                (replay.at(next, *round), (next.prompt_tokens, next.output_tokens))
+                (
+                    replay.at(next, *round),
+                    (next.prompt_tokens, next.output_tokens),
+                )
             }
             Source::Clients(clients) => {
                 let (at, lengths) = clients.next(self.seed).filter(|(at, _)| *at < self.end)?;
@@ -202,7 +238,10 @@ impl Workload {
             return 0;
         }
         let u = KeyedRng::new(seed, MODEL, number, 0).unit();
-        let at = self.mix.partition_point(|up_to| *up_to <= u).min(self.mix.len() - 1);
+        let at = self
+            .mix
+            .partition_point(|up_to| *up_to <= u)
+            .min(self.mix.len() - 1);
         u16::try_from(at).expect("a scenario asks for at most 65,535 models")
     }
 

@@ -80,16 +80,20 @@ impl Rate {
     pub(crate) fn expected_until(&self, seconds: f64) -> f64 {
         match self {
             Self::Constant(rate) => rate * seconds,
-            Self::OnOff { on, off, on_mean_s, off_mean_s } => {
+            Self::OnOff {
+                on,
+                off,
+                on_mean_s,
+                off_mean_s,
+            } => {
                 let share_on = on_mean_s / (on_mean_s + off_mean_s);
                 (on * share_on + off * (1.0 - share_on)) * seconds
             }
             Self::Steps(steps) => area(steps, seconds),
             Self::Cycle { steps, offset_s } => {
                 let period = steps[steps.len() - 1].until_s;
-                let until = |t: f64| {
-                    (t / period).floor() * area(steps, period) + area(steps, t % period)
-                };
+                let until =
+                    |t: f64| (t / period).floor() * area(steps, period) + area(steps, t % period);
                 until(offset_s + seconds) - until(*offset_s)
             }
         }
@@ -138,13 +142,24 @@ impl RateCursor<'_> {
                 let place = first as u64 + index;
                 let (round, at) = (place / steps.len() as u64, place % steps.len() as u64);
                 let step = steps[usize::try_from(at).expect("below the number of steps")];
-                #[expect(clippy::cast_precision_loss, reason = "2^53 periods never come to pass")]
+                #[expect(
+                    clippy::cast_precision_loss,
+                    reason = "2^53 periods never come to pass"
+                )]
                 let begin = round as f64 * period - offset_s;
                 (self.until_s, self.per_second) = (begin + step.until_s, step.per_second);
             }
-            Rate::OnOff { on, off, on_mean_s, off_mean_s } => {
-                let (rate, mean_s) =
-                    if index % 2 == 1 { (*on, *on_mean_s) } else { (*off, *off_mean_s) };
+            Rate::OnOff {
+                on,
+                off,
+                on_mean_s,
+                off_mean_s,
+            } => {
+                let (rate, mean_s) = if index % 2 == 1 {
+                    (*on, *on_mean_s)
+                } else {
+                    (*off, *off_mean_s)
+                };
                 let mut rng = KeyedRng::new(self.seed, BURST, index, 0);
                 self.until_s = self.from_s + dist::exponential(&mut rng) * mean_s;
                 self.per_second = rate;
@@ -176,7 +191,12 @@ mod tests {
     use super::*;
 
     fn steps(list: &[(f64, f64)]) -> Arc<[Step]> {
-        list.iter().map(|&(until_s, per_second)| Step { until_s, per_second }).collect()
+        list.iter()
+            .map(|&(until_s, per_second)| Step {
+                until_s,
+                per_second,
+            })
+            .collect()
     }
 
     #[test]
@@ -193,7 +213,10 @@ mod tests {
 
     #[test]
     fn a_cycle_begins_at_its_offset_and_comes_round() {
-        let rate = Rate::Cycle { steps: steps(&[(10.0, 1.0), (20.0, 3.0)]), offset_s: 15.0 };
+        let rate = Rate::Cycle {
+            steps: steps(&[(10.0, 1.0), (20.0, 3.0)]),
+            offset_s: 15.0,
+        };
         let mut cursor = rate.cursor(Seed(0));
 
         assert_eq!(cursor.due(15.0), Some(5.0));
@@ -204,7 +227,12 @@ mod tests {
 
     #[test]
     fn bursts_give_the_mean_rate_of_their_shares() {
-        let rate = Rate::OnOff { on: 90.0, off: 0.0, on_mean_s: 1.0, off_mean_s: 2.0 };
+        let rate = Rate::OnOff {
+            on: 90.0,
+            off: 0.0,
+            on_mean_s: 1.0,
+            off_mean_s: 2.0,
+        };
         let mut cursor = rate.cursor(Seed(5));
         let mut due = 0.0;
         for n in 1..=300_000_u32 {

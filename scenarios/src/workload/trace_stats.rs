@@ -100,8 +100,10 @@ impl TraceStats {
     pub fn of(trace: &Trace) -> Self {
         let rows = &trace.rows;
         let duration_s = seconds(rows[rows.len() - 1].at_ns);
-        let mut gaps: Vec<f64> =
-            rows.windows(2).map(|pair| seconds(pair[1].at_ns - pair[0].at_ns)).collect();
+        let mut gaps: Vec<f64> = rows
+            .windows(2)
+            .map(|pair| seconds(pair[1].at_ns - pair[0].at_ns))
+            .collect();
         gaps.sort_by(f64::total_cmp);
         let calm: Vec<f64> = gaps.iter().copied().filter(|gap| *gap <= 10.0).collect();
         let (mean_gap, deviation) = mean_and_deviation(&gaps);
@@ -128,7 +130,8 @@ impl TraceStats {
             peak_min_index: minutes.iter().position(|n| *n == peak_per_min).unwrap_or(0),
             min_per_min_full_bins: full.iter().copied().min(),
             mean_per_min,
-            peak_over_mean_per_min: (!full.is_empty()).then(|| count64(peak_per_min) / mean_per_min),
+            peak_over_mean_per_min: (!full.is_empty())
+                .then(|| count64(peak_per_min) / mean_per_min),
             per_min_fano_full_bins: fano(full),
             peak_per_sec: per_second.iter().copied().max().unwrap_or(0),
             empty_seconds: per_second.iter().filter(|n| **n == 0).count(),
@@ -179,7 +182,9 @@ impl TokenStats {
 /// The quantile of sorted values, linear between neighbours; 0 of none.
 #[must_use]
 pub fn quantile(sorted: &[f64], p: f64) -> f64 {
-    let Some(last) = sorted.len().checked_sub(1) else { return 0.0 };
+    let Some(last) = sorted.len().checked_sub(1) else {
+        return 0.0;
+    };
     let place = count(last) * p;
     let below = floor(place).min(last);
     let above = (below + 1).min(last);
@@ -194,7 +199,10 @@ fn nearest_rank(sorted: &[f64], p: f64) -> f64 {
 fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
     let n = count(values.len());
     let mean = values.iter().sum::<f64>() / n;
-    let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+    let squares: f64 = values
+        .iter()
+        .map(|value| (value - mean) * (value - mean))
+        .sum();
     (mean, (squares / n).sqrt())
 }
 
@@ -211,7 +219,9 @@ fn bins(rows: &[TraceRow], width_s: u64) -> Vec<u64> {
 
 /// Sizes of the groups of rows with equal times.
 fn ties(rows: &[TraceRow]) -> Vec<usize> {
-    rows.chunk_by(|a, b| a.at_ns == b.at_ns).map(<[_]>::len).collect()
+    rows.chunk_by(|a, b| a.at_ns == b.at_ns)
+        .map(<[_]>::len)
+        .collect()
 }
 
 fn fano(counts: &[u64]) -> Option<f64> {
@@ -224,11 +234,20 @@ fn fano(counts: &[u64]) -> Option<f64> {
 }
 
 fn correlation(rows: &[TraceRow]) -> f64 {
-    let prompt: Vec<f64> = rows.iter().map(|row| f64::from(row.prompt_tokens)).collect();
-    let output: Vec<f64> = rows.iter().map(|row| f64::from(row.output_tokens)).collect();
+    let prompt: Vec<f64> = rows
+        .iter()
+        .map(|row| f64::from(row.prompt_tokens))
+        .collect();
+    let output: Vec<f64> = rows
+        .iter()
+        .map(|row| f64::from(row.output_tokens))
+        .collect();
     let ((mean_in, dev_in), (mean_out, dev_out)) =
         (mean_and_deviation(&prompt), mean_and_deviation(&output));
-    let products = prompt.iter().zip(&output).map(|(a, b)| (a - mean_in) * (b - mean_out));
+    let products = prompt
+        .iter()
+        .zip(&output)
+        .map(|(a, b)| (a - mean_in) * (b - mean_out));
     products.sum::<f64>() / count(rows.len()) / (dev_in * dev_out)
 }
 
@@ -240,7 +259,10 @@ const fn gcd(a: u64, b: u64) -> u64 {
     a
 }
 
-#[expect(clippy::cast_precision_loss, reason = "statistics of traces need no more than 53 bits")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "statistics of traces need no more than 53 bits"
+)]
 fn seconds(nanos: u64) -> f64 {
     nanos as f64 / 1e9
 }
@@ -250,12 +272,19 @@ const fn count(n: usize) -> f64 {
     n as f64
 }
 
-#[expect(clippy::cast_precision_loss, reason = "statistics of traces need no more than 53 bits")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "statistics of traces need no more than 53 bits"
+)]
 const fn count64(n: u64) -> f64 {
     n as f64
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a place in a list")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a place in a list"
+)]
 const fn floor(place: f64) -> usize {
     place as usize
 }

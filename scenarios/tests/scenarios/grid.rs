@@ -24,11 +24,17 @@ fn plans_come_arm_by_arm_with_equal_seeds_across_arms() {
     let scenario = grid();
     let plans = scenario.plans();
 
-    let order: Vec<(usize, u32)> = plans.iter().map(|plan| (plan.arm, plan.replication)).collect();
+    let order: Vec<(usize, u32)> = plans
+        .iter()
+        .map(|plan| (plan.arm, plan.replication))
+        .collect();
     assert_eq!(order[..4], [(0, 0), (0, 1), (0, 2), (1, 0)]);
     assert_eq!(order.len(), 12);
     for plan in &plans {
-        assert_eq!(plan.seed, Seed(scenario.seed()).replication(plan.replication));
+        assert_eq!(
+            plan.seed,
+            Seed(scenario.seed()).replication(plan.replication)
+        );
     }
     assert_eq!(scenario.reference(), 2);
     assert_eq!(scenario.kind(), Kind::Terminating);
@@ -71,7 +77,10 @@ fn set_takes_the_same_paths_as_axes() {
     let scenario = load_with(GOOD, &options).unwrap();
 
     let plan = scenario.plan(0, 0);
-    assert_eq!(plan.router.settings.cooldown_time, Some(Duration::from_secs(30)));
+    assert_eq!(
+        plan.router.settings.cooldown_time,
+        Some(Duration::from_secs(30))
+    );
     assert_eq!(plan.router.settings.num_retries, Some(1));
     assert_eq!(plan.router.deployments[0].rpm, Some(90));
     assert_eq!(plan.workload.duration(), Duration::from_secs(5));
@@ -90,7 +99,10 @@ fn the_command_line_wins_over_the_file() {
     let scenario = load_with(&text, &options).unwrap();
 
     assert_eq!((scenario.seed(), scenario.replications()), (7, 2));
-    assert_eq!(scenario.plan(0, 0).router.profile.name, ProfileName::Litellm192);
+    assert_eq!(
+        scenario.plan(0, 0).router.profile.name,
+        ProfileName::Litellm192
+    );
 }
 
 #[test]
@@ -107,8 +119,14 @@ fn a_profile_can_be_an_axis() {
     let text = format!("{GOOD}sweep: {{profile: [litellm-1.92, litellm-1.110]}}\n");
     let scenario = load(&text).unwrap();
 
-    assert_eq!(scenario.plan(0, 0).router.profile.name, ProfileName::Litellm192);
-    assert_eq!(scenario.plan(1, 0).router.profile.name, ProfileName::Litellm1110);
+    assert_eq!(
+        scenario.plan(0, 0).router.profile.name,
+        ProfileName::Litellm192
+    );
+    assert_eq!(
+        scenario.plan(1, 0).router.profile.name,
+        ProfileName::Litellm1110
+    );
 }
 
 #[test]
@@ -127,7 +145,10 @@ fn a_litellm_config_may_stand_in_a_file_of_its_own() {
     assert_eq!(scenario.plan(0, 0).providers[0].name, "groq");
     assert_eq!(scenario.plan(1, 0).router.settings.num_retries, Some(1));
     assert_eq!(scenario.notes().len(), 1);
-    assert_eq!(scenario.ignored()[0].path, "model_list[0].litellm_params.api_key");
+    assert_eq!(
+        scenario.ignored()[0].path,
+        "model_list[0].litellm_params.api_key"
+    );
     assert_eq!(scenario.text(), text);
 }
 
@@ -135,9 +156,16 @@ fn a_litellm_config_may_stand_in_a_file_of_its_own() {
 fn a_config_of_the_command_line_replaces_that_of_the_scenario() {
     let folder = tempfile("other-config");
     let path = folder.join("mine.yaml");
-    fs::write(&path, "model_list: [{model_name: mine, litellm_params: {model: gpt-4o}}]\n").unwrap();
+    fs::write(
+        &path,
+        "model_list: [{model_name: mine, litellm_params: {model: gpt-4o}}]\n",
+    )
+    .unwrap();
     let text = with("providers:\n  east: {preset: azure-payg}\n", "");
-    let options = LoadOptions { config: Some(path), ..LoadOptions::default() };
+    let options = LoadOptions {
+        config: Some(path),
+        ..LoadOptions::default()
+    };
 
     let scenario = load_with(&text, &options).unwrap();
 
@@ -153,10 +181,15 @@ fn expectations_are_kept_for_the_judge() {
     );
     let scenario = load(&text).unwrap();
 
-    let [expectation] = scenario.expect() else { panic!("one expectation") };
+    let [expectation] = scenario.expect() else {
+        panic!("one expectation")
+    };
     assert_eq!(expectation.metric, "success_ratio");
     assert_eq!(expectation.at_least, Some(0.99));
-    assert_eq!(expectation.filter, [("cooldown_time".to_owned(), "5".to_owned())]);
+    assert_eq!(
+        expectation.filter,
+        [("cooldown_time".to_owned(), "5".to_owned())]
+    );
 }
 
 #[test]

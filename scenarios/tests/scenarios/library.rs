@@ -11,7 +11,10 @@ fn load(name: &str) -> Scenario {
 
 /// Scenarios that need no file beside the program.
 fn self_contained() -> impl Iterator<Item = &'static str> {
-    library().iter().map(|entry| entry.name).filter(|name| *name != "azure-2023-outage")
+    library()
+        .iter()
+        .map(|entry| entry.name)
+        .filter(|name| *name != "azure-2023-outage")
 }
 
 #[test]
@@ -19,7 +22,16 @@ fn every_file_of_the_folder_is_in_the_table_and_only_those() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("library");
     let mut files: Vec<String> = fs::read_dir(folder)
         .unwrap()
-        .map(|entry| entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned())
+        .map(|entry| {
+            entry
+                .unwrap()
+                .path()
+                .file_stem()
+                .unwrap()
+                .to_str()
+                .unwrap()
+                .to_owned()
+        })
         .collect();
     files.sort();
 
@@ -34,9 +46,21 @@ fn every_scenario_expands_and_asks_a_question() {
     for name in self_contained() {
         let scenario = load(name);
 
-        assert!(scenario.purpose().ends_with('?'), "{name}: {}", scenario.purpose());
-        assert!(scenario.purpose().len() > 30, "{name}: {}", scenario.purpose());
-        let cells: usize = scenario.axes().iter().map(|axis| axis.values.len()).product();
+        assert!(
+            scenario.purpose().ends_with('?'),
+            "{name}: {}",
+            scenario.purpose()
+        );
+        assert!(
+            scenario.purpose().len() > 30,
+            "{name}: {}",
+            scenario.purpose()
+        );
+        let cells: usize = scenario
+            .axes()
+            .iter()
+            .map(|axis| axis.values.len())
+            .product();
         assert_eq!(scenario.arms().len(), cells, "{name}");
         assert!(scenario.plans().len() >= cells, "{name}");
     }
@@ -49,7 +73,11 @@ fn every_deployment_of_the_library_is_bound_by_the_scenario_and_no_key_is_ignore
 
         assert_eq!(scenario.notes(), [""; 0], "{name}");
         // Keys and addresses are what a real config has and a model needs not.
-        let odd: Vec<_> = scenario.ignored().iter().filter(|key| key.suspicious).collect();
+        let odd: Vec<_> = scenario
+            .ignored()
+            .iter()
+            .filter(|key| key.suspicious)
+            .collect();
         assert!(odd.is_empty(), "{name}: {odd:?}");
     }
 }
@@ -61,8 +89,11 @@ fn the_default_scenario_is_three_strategies_by_four_cooldowns_by_two_retries() {
     let sizes: Vec<usize> = main.axes().iter().map(|axis| axis.values.len()).collect();
     assert_eq!(sizes, [3, 4, 2]);
     assert_eq!(main.replications(), 10);
-    let labels: Vec<&str> =
-        main.arms()[main.reference()].labels.iter().map(|(_, v)| v.as_str()).collect();
+    let labels: Vec<&str> = main.arms()[main.reference()]
+        .labels
+        .iter()
+        .map(|(_, v)| v.as_str())
+        .collect();
     assert_eq!(labels, ["simple-shuffle", "5", "2"]);
     let requests = main.plans()[0].workload.expected_arrivals();
     assert!((6_000.0..7_500.0).contains(&requests), "{requests}");
@@ -72,7 +103,11 @@ fn the_default_scenario_is_three_strategies_by_four_cooldowns_by_two_retries() {
 fn a_run_of_the_library_is_small_enough_to_be_tried() {
     for name in self_contained() {
         let scenario = load(name);
-        let all: f64 = scenario.plans().iter().map(|p| p.workload.expected_arrivals()).sum();
+        let all: f64 = scenario
+            .plans()
+            .iter()
+            .map(|p| p.workload.expected_arrivals())
+            .sum();
         let limit = if name == "cooldown-cliff" { 25e6 } else { 3e6 };
         assert!(all < limit, "{name}: {all} requests");
     }
@@ -89,7 +124,10 @@ fn without_the_azure_trace_its_scenario_says_where_it_can_be_had() {
 
 #[test]
 fn a_library_name_that_is_none_is_met_with_the_nearest() {
-    let error = Scenario::load(&Source::Library("brownot".to_owned()), &LoadOptions::default());
+    let error = Scenario::load(
+        &Source::Library("brownot".to_owned()),
+        &LoadOptions::default(),
+    );
 
     insta::assert_snapshot!(error.unwrap_err(), @"no scenario of the library is called `brownot`; did you mean `brownout`?");
 }

@@ -1,6 +1,9 @@
 //! Scenario files as a user writes them: the library, the grid, the command line, and what is said
 //! of broken input.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
+#![allow(clippy::cast_precision_loss, reason = "counts of tests are small")]
+
 mod broken;
 mod grid;
 mod library;
@@ -30,7 +33,10 @@ fn load(text: &str) -> Result<Scenario, ScenarioError> {
 }
 
 fn load_with(text: &str, options: &LoadOptions) -> Result<Scenario, ScenarioError> {
-    let source = Source::Text { name: "s.yaml".to_owned(), text: text.to_owned() };
+    let source = Source::Text {
+        name: "s.yaml".to_owned(),
+        text: text.to_owned(),
+    };
     Scenario::load(&source, options)
 }
 
@@ -43,5 +49,8 @@ fn with(from: &str, to: &str) -> String {
 /// Options with these `--set`s.
 fn sets(list: &[(&str, &str)]) -> LoadOptions {
     let own = |(path, value): &(&str, &str)| ((*path).to_owned(), (*value).to_owned());
-    LoadOptions { sets: list.iter().map(own).collect(), ..LoadOptions::default() }
+    LoadOptions {
+        sets: list.iter().map(own).collect(),
+        ..LoadOptions::default()
+    }
 }

@@ -10,7 +10,9 @@ fn arrivals(workload: &str) -> Vec<Arrival> {
         "  arrivals: {poisson: {per_second: 10}}\n  lengths: azure-conv-2023\n  duration_s: 60\n",
         workload,
     );
-    let plan = load(&text).unwrap_or_else(|error| panic!("{error}")).plan(0, 0);
+    let plan = load(&text)
+        .unwrap_or_else(|error| panic!("{error}"))
+        .plan(0, 0);
     let arrivals: Vec<Arrival> = plan.workload.arrivals(plan.seed).collect();
     assert!(arrivals.is_sorted_by_key(|arrival| arrival.at));
     assert!(arrivals.last().unwrap().at < Instant::ZERO + plan.workload.duration());
@@ -19,8 +21,10 @@ fn arrivals(workload: &str) -> Vec<Arrival> {
 
 /// Arrivals a second, and deviation ÷ mean of the gaps.
 fn rate_and_variation(arrivals: &[Arrival]) -> (f64, f64) {
-    let gaps: Vec<f64> =
-        arrivals.windows(2).map(|pair| pair[1].at.since(pair[0].at).as_secs_f64()).collect();
+    let gaps: Vec<f64> = arrivals
+        .windows(2)
+        .map(|pair| pair[1].at.since(pair[0].at).as_secs_f64())
+        .collect();
     let n = gaps.len() as f64;
     let mean = gaps.iter().sum::<f64>() / n;
     let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / n;
@@ -42,7 +46,10 @@ fn processes_have_the_rate_and_the_variation_asked_for() {
         let (rate, found) = rate_and_variation(&arrivals(&generated(spec, 5_000)));
 
         // 100,000 gaps: five standard errors of their mean.
-        assert!((rate / 20.0 - 1.0).abs() < 0.001 + 5.0 * cv / 316.0, "{spec}: {rate}");
+        assert!(
+            (rate / 20.0 - 1.0).abs() < 0.001 + 5.0 * cv / 316.0,
+            "{spec}: {rate}"
+        );
         assert!((found - cv).abs() < slack, "{spec}: {found}");
     }
 }
@@ -53,7 +60,10 @@ fn a_pulse_multiplies_the_rate_while_it_lasts() {
     let arrivals = arrivals(&generated(spec, 1_000));
 
     let within = |from: f64, to: f64| {
-        arrivals.iter().filter(|a| (from..to).contains(&a.at.as_secs_f64())).count() as f64
+        arrivals
+            .iter()
+            .filter(|a| (from..to).contains(&a.at.as_secs_f64()))
+            .count() as f64
     };
     assert!((within(100.0, 200.0) - 5_000.0).abs() < 300.0);
     assert!((within(200.0, 1_000.0) - 8_000.0).abs() < 400.0);
@@ -72,27 +82,37 @@ fn bursts_are_far_from_regular_and_keep_their_mean() {
 fn a_day_has_its_hours_by_the_wall_clock() {
     let mut hours = ["0"; 24];
     hours[1] = "1";
-    let spec = format!("{{daily: {{per_second: 1, hours: [{}]}}}}", hours.join(", "));
+    let spec = format!(
+        "{{daily: {{per_second: 1, hours: [{}]}}}}",
+        hours.join(", ")
+    );
     let arrivals = arrivals(&generated(&spec, 86_400));
 
     // The run begins at midnight, so all of the day's requests come in the second hour.
     assert!((arrivals.len() as f64 - 86_400.0).abs() < 1_500.0);
-    let hour = |arrival: &Arrival| (arrival.at.as_secs_f64() / 3_600.0) as u32;
-    assert!(arrivals.iter().all(|arrival| hour(arrival) == 1));
+    let in_second_hour = |arrival: &Arrival| (3_600.0..7_200.0).contains(&arrival.at.as_secs_f64());
+    assert!(arrivals.iter().all(in_second_hour));
 }
 
 #[test]
 fn models_streams_and_limits_come_in_their_shares() {
-    let text = with("    - {model_name: chat, litellm_params: {model: openai", "    - {model_name: \
-        code, litellm_params: {model: openai")
-        .replace("  lengths:", "  models: {chat: 3, code: 1}\n  stream_share: 0.25\n  max_tokens: \
-        400\n  lengths:")
-        .replace("duration_s: 60", "duration_s: 4000");
+    let text = with(
+        "    - {model_name: chat, litellm_params: {model: openai",
+        "    - {model_name: \
+        code, litellm_params: {model: openai",
+    )
+    .replace(
+        "  lengths:",
+        "  models: {chat: 3, code: 1}\n  stream_share: 0.25\n  max_tokens: \
+        400\n  lengths:",
+    )
+    .replace("duration_s: 60", "duration_s: 4000");
     let plan = load(&text).unwrap().plan(0, 0);
     let arrivals: Vec<Arrival> = plan.workload.arrivals(plan.seed).collect();
 
     let n = arrivals.len() as f64;
-    let share = |holds: fn(&Arrival) -> bool| arrivals.iter().filter(|a| holds(a)).count() as f64 / n;
+    let share =
+        |holds: fn(&Arrival) -> bool| arrivals.iter().filter(|a| holds(a)).count() as f64 / n;
     assert_eq!(plan.workload.models(), ["chat", "code"]);
     assert!((share(|a| a.model == 0) - 0.75).abs() < 0.015);
     assert!((share(|a| a.stream) - 0.25).abs() < 0.015);
@@ -115,8 +135,11 @@ fn arrivals_are_the_same_bits_on_every_machine() {
     let plan = load(super::GOOD).unwrap().plan(0, 0);
     let mut digest = 0xcbf2_9ce4_8422_2325_u64;
     for arrival in plan.workload.arrivals(Seed(1)) {
-        for word in [arrival.at.as_nanos(), arrival.prompt_tokens.into(), arrival.output_tokens.into()]
-        {
+        for word in [
+            arrival.at.as_nanos(),
+            arrival.prompt_tokens.into(),
+            arrival.output_tokens.into(),
+        ] {
             digest = (digest ^ word).wrapping_mul(0x0000_0100_0000_01b3);
         }
     }

@@ -3,6 +3,9 @@
 //! The data lies beside the project (`../shared/data`), not in it. Without it these tests say so and
 //! pass, but not where `CI=true`.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
+#![allow(clippy::cast_precision_loss, reason = "counts of tests are small")]
+
 mod distributions;
 mod formats;
 mod playing;
@@ -24,7 +27,13 @@ fn data() -> Option<PathBuf> {
         "CI=true, but there is no {}",
         folder.display()
     );
-    eprintln!("skipped: there is no {}", folder.display());
+    #[expect(
+        clippy::print_stderr,
+        reason = "a test that checks nothing must say so"
+    )]
+    {
+        eprintln!("skipped: there is no {}", folder.display());
+    }
     None
 }
 
@@ -33,7 +42,10 @@ fn trace(name: &str) -> Option<(Value, String)> {
     let folder = data()?;
     let stats = stats(name)?;
     let file = stats["file"].as_str().unwrap();
-    Some((stats.clone(), fs::read_to_string(folder.join(file)).unwrap()))
+    Some((
+        stats.clone(),
+        fs::read_to_string(folder.join(file)).unwrap(),
+    ))
 }
 
 /// The statistics of one trace.
@@ -49,7 +61,9 @@ fn stats(name: &str) -> Option<Value> {
 fn assert_same(what: &str, found: &Value, expected: &Value) -> usize {
     let mut compared = 0;
     for (key, found) in found.as_object().unwrap() {
-        let Some(expected) = expected.get(key) else { continue };
+        let Some(expected) = expected.get(key) else {
+            continue;
+        };
         let what = format!("{what}.{key}");
         match (found, expected) {
             (Value::Object(_), Value::Object(_)) => {
@@ -58,6 +72,10 @@ fn assert_same(what: &str, found: &Value, expected: &Value) -> usize {
             }
             (Value::Number(found), Value::Number(printed)) => {
                 assert_to_printed_digits(&what, found.as_f64().unwrap(), &printed.to_string());
+            }
+            (Value::Array(found), Value::Array(expected)) => {
+                let numbers = |list: &[Value]| list.iter().map(Value::as_f64).collect::<Vec<_>>();
+                assert_eq!(numbers(found), numbers(expected), "{what}");
             }
             _ => assert_eq!(found, expected, "{what}"),
         }
@@ -69,9 +87,14 @@ fn assert_same(what: &str, found: &Value, expected: &Value) -> usize {
 /// `found` rounds to `printed`.
 fn assert_to_printed_digits(what: &str, found: f64, printed: &str) {
     let expected: f64 = printed.parse().unwrap();
-    let decimals = printed.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+    let decimals = printed
+        .split_once('.')
+        .map_or(0, |(_, fraction)| fraction.len());
     // Half a unit of the last printed digit, and what sums in another order may differ by.
     let slack = 0.5 * 10_f64.powi(-i32::try_from(decimals.min(15)).unwrap()) * 1.000_001;
     let slack = slack + expected.abs() * 1e-12;
-    assert!((found - expected).abs() <= slack, "{what}: {found}, not {printed}");
+    assert!(
+        (found - expected).abs() <= slack,
+        "{what}: {found}, not {printed}"
+    );
 }

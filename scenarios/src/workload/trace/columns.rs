@@ -81,7 +81,9 @@ impl TraceColumns {
         let prompt = place(header, &self.prompt_tokens).expect(expect);
         let output = place(header, &self.output_tokens).expect(expect);
         records(text).map(move |(line, record)| {
-            let Some(record) = record else { return (line, Err(DropReason::Malformed)) };
+            let Some(record) = record else {
+                return (line, Err(DropReason::Malformed));
+            };
             let cell = |at: usize| record.get(at).map(str::trim).ok_or(DropReason::Malformed);
             let row = || {
                 let at = cell(time)?;
@@ -98,19 +100,30 @@ impl TraceColumns {
 
 /// The column of this name.
 pub(crate) fn place(header: &[String], name: &str) -> Option<usize> {
-    header.iter().position(|column| column.eq_ignore_ascii_case(name))
+    header
+        .iter()
+        .position(|column| column.eq_ignore_ascii_case(name))
 }
 
 /// The rows of a CSV text after its header, each with its line; `None` for what is no row.
 pub(crate) fn records(text: &str) -> impl Iterator<Item = (u64, Option<csv::StringRecord>)> + '_ {
-    let reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
+    let reader = csv::ReaderBuilder::new()
+        .flexible(true)
+        .from_reader(text.as_bytes());
     // The reader's own count is one short after a CRLF, so line ends are counted here.
     let (mut line, mut counted) = (1, 0);
     reader.into_records().map(move |record| {
         let record = record.ok();
-        let begin = record.as_ref().and_then(|r| r.position()).map_or(0, csv::Position::byte);
+        let begin = record
+            .as_ref()
+            .and_then(|r| r.position())
+            .map_or(0, csv::Position::byte);
         let mut begin = usize::try_from(begin).expect("a place in a text in memory");
-        while text.as_bytes().get(begin).is_some_and(|byte| matches!(byte, b'\r' | b'\n')) {
+        while text
+            .as_bytes()
+            .get(begin)
+            .is_some_and(|byte| matches!(byte, b'\r' | b'\n'))
+        {
             begin += 1;
         }
         if let Some(passed) = text.as_bytes().get(counted..begin) {
@@ -123,10 +136,15 @@ pub(crate) fn records(text: &str) -> impl Iterator<Item = (u64, Option<csv::Stri
 
 /// The names in the first line of a CSV text.
 pub(crate) fn header(text: &str) -> Vec<String> {
-    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .from_reader(text.as_bytes());
     let first = reader.records().next();
     let names = |record: csv::StringRecord| {
-        record.iter().map(|name| name.trim().trim_start_matches('\u{feff}').to_owned()).collect()
+        record
+            .iter()
+            .map(|name| name.trim().trim_start_matches('\u{feff}').to_owned())
+            .collect()
     };
     first.and_then(Result::ok).map(names).unwrap_or_default()
 }

@@ -5,18 +5,22 @@
 //! times that run back are refused unless the file says what to do about them. A trace of which too
 //! much is dropped is refused as a whole.
 
+mod books;
 mod columns;
 mod mooncake;
 pub mod servegen;
 pub(crate) mod timestamp;
 
-use std::collections::BTreeMap;
-
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-pub use self::{columns::TraceColumns, timestamp::TimeUnit};
+pub(crate) use self::books::grouped;
 pub(crate) use self::columns::{header, place, records};
+pub use self::{
+    books::{Books, DropReason},
+    columns::TraceColumns,
+    timestamp::TimeUnit,
+};
 use super::lengths::TOKENS_AT_MOST;
 use crate::error::ScenarioError;
 
@@ -64,93 +68,6 @@ pub enum Unsorted {
     Sort,
 }
 
-/// Why a row was dropped.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum DropReason {
-    /// Cells are missing, or the line is no row of this format.
-    Malformed,
-    /// A token count below zero.
-    NegativeTokens,
-    /// The time lies before that of the row above (`unsorted: drop`).
-    OutOfOrder,
-    /// The time is none.
-    Time,
-    /// A token count that is no number, or no whole one.
-    TokensNoNumber,
-    /// More tokens than any model takes.
-    TooManyTokens,
-    /// No answer tokens: a request that failed when it was recorded.
-    ZeroOutput,
-    /// No prompt tokens.
-    ZeroPrompt,
-}
-
-impl DropReason {
-    /// In words that end a sentence `dropped n …`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Malformed => "malformed",
-            Self::NegativeTokens => "with negative tokens",
-            Self::OutOfOrder => "out of order",
-            Self::Time => "whose time cannot be read",
-            Self::TokensNoNumber => "whose tokens are no whole number",
-            Self::TooManyTokens => "with more than 100 million tokens",
-            Self::ZeroOutput => "without answer tokens",
-            Self::ZeroPrompt => "without prompt tokens",
-        }
-    }
-}
-
-/// What became of the rows of a file.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Books {
-    /// Rows found.
-    pub read: u64,
-    /// Rows dropped: how many, and the line of the first.
-    pub dropped: BTreeMap<DropReason, (u64, u64)>,
-    /// Steps at which time runs back in the file.
-    pub unsorted_steps: u64,
-    /// Line of the first such step.
-    pub first_unsorted: Option<u64>,
-}
-
-impl Books {
-    /// Rows dropped for whatever reason.
-    #[must_use]
-    pub fn dropped_rows(&self) -> u64 {
-        self.dropped.values().map(|(rows, _)| rows).sum()
-    }
-
-    pub(crate) fn drop_row(&mut self, reason: DropReason, line: u64) {
-        self.dropped.entry(reason).or_insert((0, line)).0 += 1;
-    }
-
-    /// `read 19,366 = kept 19,366 + dropped 0`, with the reasons where there are any.
-    #[must_use]
-    pub fn account(&self) -> String {
-        let dropped = self.dropped_rows();
-        let mut text = format!(
-            "read {} = kept {} + dropped {}",
-            grouped(self.read),
-            grouped(self.read - dropped),
-            grouped(dropped)
-        );
-        if dropped > 0 {
-            text.push_str(&format!(" ({})", self.reasons()));
-        }
-        text
-    }
-
-    /// The reasons with their numbers and first lines.
-    fn reasons(&self) -> String {
-        let reason = |(reason, (rows, line)): (&DropReason, &(u64, u64))| {
-            format!("{} {}, first in line {line}", grouped(*rows), reason.as_str())
-        };
-        self.dropped.iter().map(reason).collect::<Vec<_>>().join("; ")
-    }
-}
-
 /// A trace of single requests.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Trace {
@@ -195,7 +112,10 @@ pub fn detect(text: &str, file: &str) -> Result<TraceFormat, ScenarioError> {
         return Ok(TraceFormat::Mooncake);
     }
     let header = header(text);
-    if let Some((format, _)) = columns::KNOWN.iter().find(|(_, columns)| columns.fit(&header)) {
+    if let Some((format, _)) = columns::KNOWN
+        .iter()
+        .find(|(_, columns)| columns.fit(&header))
+    {
         return Ok(*format);
     }
     let has = |name: &str| place(&header, name).is_some();
@@ -206,7 +126,11 @@ pub fn detect(text: &str, file: &str) -> Result<TraceFormat, ScenarioError> {
         return Err(problem(file, None, "the trace is empty"));
     }
     let shown: String = header.join(",").chars().take(120).collect();
-    let error = problem(file, Some(1), &format!("a trace of no known format begins `{shown}`"));
+    let error = problem(
+        file,
+        Some(1),
+        &format!("a trace of no known format begins `{shown}`"),
+    );
     Err(if has("num_prefill_tokens") {
         error.help(
             "this is a list of lengths without times: give it as `workload.lengths.file` and say \
@@ -234,7 +158,9 @@ pub fn read(text: &str, file: &str, options: &TraceOptions) -> Result<Trace, Sce
     };
     let header = header(text);
     let known = |columns: &TraceColumns| {
-        let Some(missing) = columns.missing_in(&header) else { return Ok(()) };
+        let Some(missing) = columns.missing_in(&header) else {
+            return Ok(());
+        };
         let found = header.join(", ");
         let message = format!("the trace has no column `{missing}`; its columns are {found}");
         Err(problem(file, Some(1), &message))
@@ -282,10 +208,12 @@ struct Kept {
 }
 
 impl Kept {
-    const fn new(unsorted: Unsorted) -> Self {
-        let books =
-            Books { read: 0, dropped: BTreeMap::new(), unsorted_steps: 0, first_unsorted: None };
-        Self { unsorted, rows: Vec::new(), books }
+    fn new(unsorted: Unsorted) -> Self {
+        Self {
+            unsorted,
+            rows: Vec::new(),
+            books: Books::default(),
+        }
     }
 
     fn take(&mut self, rows: impl Iterator<Item = (u64, Result<RawRow, DropReason>)>) {
@@ -303,7 +231,11 @@ impl Kept {
                     continue;
                 }
             };
-            if self.rows.last().is_some_and(|before| row.at_ns < before.at_ns) {
+            if self
+                .rows
+                .last()
+                .is_some_and(|before| row.at_ns < before.at_ns)
+            {
                 self.books.unsorted_steps += 1;
                 self.books.first_unsorted.get_or_insert(line);
                 if self.unsorted == Unsorted::Drop {
@@ -345,7 +277,11 @@ impl Kept {
             prompt_tokens: row.prompt_tokens,
             output_tokens: row.output_tokens,
         };
-        Ok(Trace { format, rows: self.rows.iter().map(row).collect(), books: self.books })
+        Ok(Trace {
+            format,
+            rows: self.rows.iter().map(row).collect(),
+            books: self.books,
+        })
     }
 
     #[expect(clippy::cast_precision_loss, reason = "a share of rows needs no 2^53")]
@@ -364,14 +300,19 @@ impl Kept {
             options.max_dropped_share * 100.0,
             self.books.reasons()
         );
-        Err(problem(file, None, &message).help("raise `max_dropped_share` if that is as it should be"))
+        Err(problem(file, None, &message)
+            .help("raise `max_dropped_share` if that is as it should be"))
     }
 }
 
 /// A whole number of tokens.
 pub(crate) fn tokens(text: &str) -> Result<u32, DropReason> {
     if let Ok(tokens) = text.parse::<u32>() {
-        return if tokens > TOKENS_AT_MOST { Err(DropReason::TooManyTokens) } else { Ok(tokens) };
+        return if tokens > TOKENS_AT_MOST {
+            Err(DropReason::TooManyTokens)
+        } else {
+            Ok(tokens)
+        };
     }
     let number: f64 = text.parse().map_err(|_| DropReason::TokensNoNumber)?;
     if number < 0.0 {
@@ -379,7 +320,10 @@ pub(crate) fn tokens(text: &str) -> Result<u32, DropReason> {
     } else if number > f64::from(TOKENS_AT_MOST) {
         Err(DropReason::TooManyTokens)
     } else if number.fract() == 0.0 {
-        #[expect(clippy::cast_possible_truncation, reason = "whole and within a token count")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "whole and within a token count"
+        )]
         #[expect(clippy::cast_sign_loss, reason = "not negative")]
         Ok(number as u32)
     } else {
@@ -395,19 +339,6 @@ pub(crate) fn problem(file: &str, line: Option<u64>, message: &str) -> ScenarioE
         None => error.at(0, 0),
     };
     error.in_file(file)
-}
-
-/// A count with commas between thousands.
-pub(crate) fn grouped(count: u64) -> String {
-    let digits = count.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// BurstGPT, the trace with most failed rows, has up to 7.3 % of them.

@@ -15,19 +15,22 @@ struct Line {
 
 /// Reads every line, with its number. Blank lines are no rows.
 pub(crate) fn rows(text: &str) -> impl Iterator<Item = (u64, Result<RawRow, DropReason>)> + '_ {
-    (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()).map(|(number, line)| {
-        let row = || {
-            let line: Line = serde_json::from_str(line).map_err(|_| DropReason::Malformed)?;
-            Ok(RawRow {
-                at_ns: TimeUnit::Milliseconds
-                    .read(&line.timestamp.to_string())
-                    .ok_or(DropReason::Time)?,
-                prompt_tokens: super::tokens(&line.input_length.to_string())?,
-                output_tokens: super::tokens(&line.output_length.to_string())?,
-            })
-        };
-        (number, row())
-    })
+    (1..)
+        .zip(text.lines())
+        .filter(|(_, line)| !line.trim().is_empty())
+        .map(|(number, line)| {
+            let row = || {
+                let line: Line = serde_json::from_str(line).map_err(|_| DropReason::Malformed)?;
+                Ok(RawRow {
+                    at_ns: TimeUnit::Milliseconds
+                        .read(&line.timestamp.to_string())
+                        .ok_or(DropReason::Time)?,
+                    prompt_tokens: super::tokens(&line.input_length.to_string())?,
+                    output_tokens: super::tokens(&line.output_length.to_string())?,
+                })
+            };
+            (number, row())
+        })
 }
 
 /// Whether a text looks like one.

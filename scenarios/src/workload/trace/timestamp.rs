@@ -64,7 +64,11 @@ pub(crate) fn date_time(text: &str) -> Option<i64> {
     let mut parts = date.splitn(3, '-');
     let mut number = |width: usize| {
         let part = parts.next()?;
-        if part.len() == width { digits(part) } else { None }
+        if part.len() == width {
+            digits(part)
+        } else {
+            None
+        }
     };
     let (year, month, day) = (number(4)?, number(2)?, number(2)?);
     let clock_end = rest.find(['Z', '+', '-']).unwrap_or(rest.len());
@@ -74,7 +78,11 @@ pub(crate) fn date_time(text: &str) -> Option<i64> {
         _ => {
             let (hours, minutes) = zone[1..].split_once(':')?;
             let seconds = digits(hours)? * 3_600 + digits(minutes)? * 60;
-            if zone.starts_with('-') { -seconds } else { seconds }
+            if zone.starts_with('-') {
+                -seconds
+            } else {
+                seconds
+            }
         }
     };
     let (whole, fraction) = clock.split_once('.').unwrap_or((clock, "0"));
@@ -86,11 +94,17 @@ pub(crate) fn date_time(text: &str) -> Option<i64> {
     }
     let days = days_since_1970(year, month, day)?;
     let seconds = days * 86_400 + hour * 3_600 + minute * 60 + second - offset_s;
-    seconds.checked_mul(1_000_000_000)?.checked_add(decimal(&format!("0.{fraction}"), 9)?)
+    seconds
+        .checked_mul(1_000_000_000)?
+        .checked_add(decimal(&format!("0.{fraction}"), 9)?)
 }
 
 fn digits(text: &str) -> Option<i64> {
-    if text.bytes().all(|byte| byte.is_ascii_digit()) { text.parse().ok() } else { None }
+    if text.bytes().all(|byte| byte.is_ascii_digit()) {
+        text.parse().ok()
+    } else {
+        None
+    }
 }
 
 /// Days from 1970-01-01 to a date of the Gregorian calendar; `None` if there is no such date.
@@ -98,7 +112,9 @@ fn days_since_1970(year: i64, month: i64, day: i64) -> Option<i64> {
     let leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
     let february = if leap { 29 } else { 28 };
     let lengths = [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-    let month = usize::try_from(month - 1).ok().filter(|month| *month < 12)?;
+    let month = usize::try_from(month - 1)
+        .ok()
+        .filter(|month| *month < 12)?;
     if year < 1 || day < 1 || day > lengths[month] {
         return None;
     }
@@ -113,11 +129,26 @@ mod tests {
 
     #[test]
     fn the_three_date_forms_of_the_azure_traces_are_read_to_the_nanosecond() {
-        assert_eq!(date_time("1970-01-02 00:00:00.0000001"), Some(86_400_000_000_100));
-        assert_eq!(date_time("2023-11-16 18:15:46.6805900"), Some(1_700_158_546_680_590_000));
-        assert_eq!(date_time("2024-05-10 00:00:00.009930+00:00"), Some(1_715_299_200_009_930_000));
-        assert_eq!(date_time("2024-10-15T12:00:00.269Z"), Some(1_728_993_600_269_000_000));
-        assert_eq!(date_time("2024-10-15T14:00:00+02:00"), date_time("2024-10-15T12:00:00Z"));
+        assert_eq!(
+            date_time("1970-01-02 00:00:00.0000001"),
+            Some(86_400_000_000_100)
+        );
+        assert_eq!(
+            date_time("2023-11-16 18:15:46.6805900"),
+            Some(1_700_158_546_680_590_000)
+        );
+        assert_eq!(
+            date_time("2024-05-10 00:00:00.009930+00:00"),
+            Some(1_715_299_200_009_930_000)
+        );
+        assert_eq!(
+            date_time("2024-10-15T12:00:00.269Z"),
+            Some(1_728_993_600_269_000_000)
+        );
+        assert_eq!(
+            date_time("2024-10-15T14:00:00+02:00"),
+            date_time("2024-10-15T12:00:00Z")
+        );
     }
 
     #[test]
@@ -139,8 +170,14 @@ mod tests {
 
     #[test]
     fn numbers_keep_every_digit_down_to_the_nanosecond() {
-        assert_eq!(TimeUnit::Seconds.read("118.000000001"), Some(118_000_000_001));
-        assert_eq!(TimeUnit::Milliseconds.read("3536999"), Some(3_536_999_000_000));
+        assert_eq!(
+            TimeUnit::Seconds.read("118.000000001"),
+            Some(118_000_000_001)
+        );
+        assert_eq!(
+            TimeUnit::Milliseconds.read("3536999"),
+            Some(3_536_999_000_000)
+        );
         assert_eq!(TimeUnit::Nanoseconds.read("-5"), Some(-5));
         assert_eq!(TimeUnit::Seconds.read("-0.5"), Some(-500_000_000));
         for text in ["", "NaN", "1e5", "0x10", "99999999999999999999", ".5"] {

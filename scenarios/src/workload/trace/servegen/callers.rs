@@ -12,7 +12,7 @@ use crate::{
         dist::Gap,
         lengths::{Length, LengthShape, Lengths},
         rate::Rate,
-        trace::{Books, DropReason, problem, tokens},
+        trace::{Books, DropReason, problem},
     },
 };
 
@@ -24,10 +24,13 @@ pub struct ClientTable {
     /// One row for each window.
     pub windows: Vec<ClientRow>,
     /// Lengths by the beginning of their window in seconds; empty where there is no such file.
-    pub lengths: Vec<(f64, BTreeMap<String, Vec<(u32, f64)>>)>,
+    pub lengths: Vec<(f64, LengthFields)>,
     /// What became of the rows.
     pub books: Books,
 }
+
+/// Distributions of one window by the name of their quantity: values with their weights.
+pub type LengthFields = BTreeMap<String, Vec<(f64, f64)>>;
 
 /// A caller's behaviour in one window.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -55,26 +58,29 @@ pub enum Pattern {
 ///
 /// # Errors
 /// If the folder cannot be read or holds none.
-pub fn read_folder(
-    folder: &Path,
-    name: &str,
-) -> Result<Vec<ClientTable>, ScenarioError> {
+pub fn read_folder(folder: &Path, name: &str) -> Result<Vec<ClientTable>, ScenarioError> {
     let unreadable = |error: std::io::Error| {
         ScenarioError::new(format!("`{name}` cannot be read: {}", error.kind())).key("trace.file")
     };
     let mut chunks: Vec<(u32, String)> = Vec::new();
     for entry in fs::read_dir(folder).map_err(unreadable)? {
         let file = entry.map_err(unreadable)?.file_name();
-        let chunk = file.to_str().and_then(|file| file.strip_suffix("-trace.csv"));
-        let number = chunk.and_then(|c| c.strip_prefix("chunk-")).and_then(|n| n.parse().ok());
+        let chunk = file
+            .to_str()
+            .and_then(|file| file.strip_suffix("-trace.csv"));
+        let number = chunk
+            .and_then(|c| c.strip_prefix("chunk-"))
+            .and_then(|n| n.parse().ok());
         if let (Some(chunk), Some(number)) = (chunk, number) {
             chunks.push((number, chunk.to_owned()));
         }
     }
     if chunks.is_empty() {
-        return Err(ScenarioError::new(format!("`{name}` holds no chunk-*-trace.csv"))
-            .key("trace.file")
-            .help("a folder is a trace if it holds ServeGen's files of single callers"));
+        return Err(
+            ScenarioError::new(format!("`{name}` holds no chunk-*-trace.csv"))
+                .key("trace.file")
+                .help("a folder is a trace if it holds ServeGen's files of single callers"),
+        );
     }
     chunks.sort_unstable();
     chunks
@@ -88,7 +94,12 @@ pub fn read_folder(
             } else {
                 None
             };
-            ClientTable::read(&chunk, &text, dataset.as_deref(), &format!("{name}/{trace}"))
+            ClientTable::read(
+                &chunk,
+                &text,
+                dataset.as_deref(),
+                &format!("{name}/{trace}"),
+            )
         })
         .collect()
 }
@@ -106,13 +117,19 @@ impl ClientTable {
     ) -> Result<Self, ScenarioError> {
         let mut windows: Vec<ClientRow> = Vec::new();
         let mut books = Books::default();
-        for (line, text) in (1..).zip(trace.lines()).filter(|(_, text)| !text.trim().is_empty()) {
+        for (line, text) in (1..)
+            .zip(trace.lines())
+            .filter(|(_, text)| !text.trim().is_empty())
+        {
             books.read += 1;
             let Some(row) = client_row(text) else {
                 books.drop_row(DropReason::Malformed, line);
                 continue;
             };
-            if windows.last().is_some_and(|before| row.from_s <= before.from_s) {
+            if windows
+                .last()
+                .is_some_and(|before| row.from_s <= before.from_s)
+            {
                 let message = "a window begins no later than the one before it";
                 return Err(problem(file, Some(line), message));
             }
@@ -125,7 +142,12 @@ impl ClientTable {
             Some(text) => read_lengths(text, file)?,
             None => Vec::new(),
         };
-        Ok(Self { name: name.to_owned(), windows, lengths, books })
+        Ok(Self {
+            name: name.to_owned(),
+            windows,
+            lengths,
+            books,
+        })
     }
 
     /// The second at which its last window ends.
@@ -137,38 +159,57 @@ impl ClientTable {
     }
 
     /// The caller over a slice. `other` gives the lengths where it has none of its own.
-    pub(crate) fn client(&self, slice: Slice, to_s: f64, other: Option<&Lengths>) -> Option<Client> {
+    pub(crate) fn client(
+        &self,
+        slice: Slice,
+        to_s: f64,
+        other: Option<&Lengths>,
+    ) -> Option<Client> {
         let end = self.end_s();
-        let rates: Vec<_> = self.windows.iter().map(|row| (row.from_s, row.per_second)).collect();
+        let rates: Vec<_> = self
+            .windows
+            .iter()
+            .map(|row| (row.from_s, row.per_second))
+            .collect();
         let steps = steps(&rates, slice, to_s, end);
         if steps.iter().all(|step| step.per_second <= 0.0) {
             return None;
         }
         // Steps are the windows that reach into the slice, so the gaps are those of the same ones.
-        let first = self.windows.partition_point(|row| row.from_s <= slice.from_s).max(1) - 1;
+        let first = self
+            .windows
+            .partition_point(|row| row.from_s <= slice.from_s)
+            .max(1)
+            - 1;
         let gap = |row: &ClientRow| match row.pattern {
             Some(Pattern::Gamma(shape)) => Gap::Gamma(shape),
             Some(Pattern::Weibull(shape)) => Gap::weibull(shape),
             None => Gap::Exponential,
         };
-        let gaps = self.windows[first..].iter().take(steps.len()).map(gap).collect();
+        let gaps = self.windows[first..]
+            .iter()
+            .take(steps.len())
+            .map(gap)
+            .collect();
         let lengths = self.length_windows(slice.from_s, other)?;
-        Some(Client { rate: Rate::Steps(steps.into()), gaps, lengths })
+        Some(Client {
+            rate: Rate::Steps(steps.into()),
+            gaps,
+            lengths,
+        })
     }
 
     /// Whether it has lengths of its own.
     #[must_use]
     pub fn has_lengths(&self) -> bool {
-        self.lengths.iter().any(|(_, fields)| pair(fields).is_some())
+        self.lengths
+            .iter()
+            .any(|(_, fields)| pair(fields).is_some())
     }
 
     /// Lengths over the slice, each window's from its beginning on. A window without any takes
     /// those of the window before it, the first ones those of the first that has any.
-    fn length_windows(
-        &self,
-        from_s: f64,
-        other: Option<&Lengths>,
-    ) -> Option<Arc<[ClientWindow]>> {
+    fn length_windows(&self, from_s: f64, other: Option<&Lengths>) -> Option<Arc<[ClientWindow]>> {
         let own: Vec<ClientWindow> = self
             .lengths
             .iter()
@@ -180,35 +221,57 @@ impl ClientTable {
             .collect();
         if own.is_empty() {
             let lengths = Arc::new(other?.clone());
-            return Some([ClientWindow { from_s: 0.0, lengths }].into());
+            return Some(
+                [ClientWindow {
+                    from_s: 0.0,
+                    lengths,
+                }]
+                .into(),
+            );
         }
         Some(own.into())
     }
 }
 
 /// Prompt and answer lengths of a window; text tokens where a prompt has several kinds.
-fn pair(fields: &BTreeMap<String, Vec<(u32, f64)>>) -> Option<Lengths> {
+fn pair(fields: &LengthFields) -> Option<Lengths> {
     let filled = |name: &str| fields.get(name).filter(|pdf| !pdf.is_empty());
     let prompt = filled("input_tokens").or_else(|| filled("text_tokens"))?;
     let output = filled("output_tokens")?;
-    Some(Lengths::Apart { prompt: weighted(prompt), output: weighted(output) })
+    Some(Lengths::Apart {
+        prompt: weighted(prompt),
+        output: weighted(output),
+    })
 }
 
-fn weighted(pdf: &[(u32, f64)]) -> Length {
+fn weighted(pdf: &[(f64, f64)]) -> Length {
     let total: f64 = pdf.iter().map(|(_, weight)| weight).sum();
     let mut sum = 0.0;
     let cumulative = pdf.iter().map(|&(value, weight)| {
         sum += weight;
-        (value, sum / total)
+        (rounded(value), sum / total)
     });
     Length::of(LengthShape::Weighted(cumulative.collect()))
 }
 
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a cast saturates, and draws are bounded"
+)]
+#[expect(clippy::cast_sign_loss, reason = "no value of a dict is negative")]
+fn rounded(tokens: f64) -> u32 {
+    tokens.round() as u32
+}
+
 fn client_row(text: &str) -> Option<ClientRow> {
     let cells: Vec<&str> = text.split(',').map(str::trim).collect();
-    let [from_s, per_second, cv, pattern, shape, _scale] = cells[..] else { return None };
+    let [from_s, per_second, cv, pattern, shape, _scale] = cells[..] else {
+        return None;
+    };
     let number = |cell: &str| {
-        cell.parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0)
+        cell.parse::<f64>()
+            .ok()
+            .filter(|value| value.is_finite() && *value >= 0.0)
     };
     let shape = || number(shape).filter(|shape| *shape > 0.0);
     let per_second = number(per_second)?;
@@ -218,12 +281,15 @@ fn client_row(text: &str) -> Option<ClientRow> {
         "" if per_second <= 0.0 => None,
         _ => return None,
     };
-    Some(ClientRow { from_s: number(from_s)?, per_second, cv: number(cv)?, pattern })
+    Some(ClientRow {
+        from_s: number(from_s)?,
+        per_second,
+        cv: number(cv)?,
+        pattern,
+    })
 }
 
-type LengthTable = Vec<(f64, BTreeMap<String, Vec<(u32, f64)>>)>;
-
-fn read_lengths(text: &str, file: &str) -> Result<LengthTable, ScenarioError> {
+fn read_lengths(text: &str, file: &str) -> Result<Vec<(f64, LengthFields)>, ScenarioError> {
     let windows: BTreeMap<String, BTreeMap<String, String>> =
         serde_json::from_str(text).map_err(|error| {
             let line = u64::try_from(error.line()).ok();
@@ -232,7 +298,11 @@ fn read_lengths(text: &str, file: &str) -> Result<LengthTable, ScenarioError> {
     let mut table = Vec::with_capacity(windows.len());
     for (begin, fields) in windows {
         let begin_s: f64 = begin.parse().map_err(|_| {
-            problem(file, None, &format!("`{begin}` is no beginning of a window in seconds"))
+            problem(
+                file,
+                None,
+                &format!("`{begin}` is no beginning of a window in seconds"),
+            )
         })?;
         let mut parsed = BTreeMap::new();
         for (name, dict) in fields {
@@ -248,17 +318,21 @@ fn read_lengths(text: &str, file: &str) -> Result<LengthTable, ScenarioError> {
     Ok(table)
 }
 
-/// `{136: 0.25, 372: 0.75}` as pairs. Keys may be whole floats (`136.0`).
-fn python_dict(text: &str) -> Option<Vec<(u32, f64)>> {
+/// `{136: 0.25, 372: 0.75}` as pairs of value and weight.
+fn python_dict(text: &str) -> Option<Vec<(f64, f64)>> {
     let inside = text.trim().strip_prefix('{')?.strip_suffix('}')?.trim();
     if inside.is_empty() {
         return Some(Vec::new());
     }
+    let number = |text: &str| {
+        text.trim()
+            .parse::<f64>()
+            .ok()
+            .filter(|n| n.is_finite() && *n >= 0.0)
+    };
     let entry = |entry: &str| {
-        let (key, value) = entry.split_once(':')?;
-        let weight: f64 = value.trim().parse().ok()?;
-        let tokens = tokens(key.trim()).ok()?;
-        (weight.is_finite() && weight >= 0.0).then_some((tokens, weight))
+        let (value, weight) = entry.split_once(':')?;
+        Some((number(value)?, number(weight)?))
     };
     inside.split(',').map(entry).collect()
 }
@@ -271,7 +345,8 @@ mod tests {
 
     #[test]
     fn a_python_dict_of_numbers_is_read_and_anything_else_refused() {
-        assert_eq!(python_dict("{136: 0.25, 372.0: 7.5e-1}"), Some(vec![(136, 0.25), (372, 0.75)]));
+        let pairs = vec![(136.0, 0.25), (0.5, 0.75)];
+        assert_eq!(python_dict("{136: 0.25, 0.5: 7.5e-1}"), Some(pairs));
         assert_eq!(python_dict("{}"), Some(Vec::new()));
         for text in ["", "{1}", "{1: nan}", "{-1: 0.5}", "[1, 2]", "{1: 0.5, }"] {
             assert_eq!(python_dict(text), None, "{text}");
@@ -283,11 +358,18 @@ mod tests {
         let trace = "0,1,1,Gamma,4,1\n600,0,0,,0,0\n1200,2,1,Weibull,2,1\n1800,2,1,Gamma,9,1\n";
         let dataset = r#"{"0": {"input_tokens": "{10: 1.0}", "output_tokens": "{20: 1.0}"}}"#;
         let table = ClientTable::read("chunk-0", trace, Some(dataset), "f").unwrap();
-        let slice = Slice { from_s: 700.0, to_s: None, rate_multiplier: 1.0 };
+        let slice = Slice {
+            from_s: 700.0,
+            to_s: None,
+            rate_multiplier: 1.0,
+        };
 
         let client = table.client(slice, 2_400.0, None).unwrap();
 
-        assert_eq!(client.gaps[..], [Gap::Exponential, Gap::weibull(2.0), Gap::Gamma(9.0)]);
+        assert_eq!(
+            client.gaps[..],
+            [Gap::Exponential, Gap::weibull(2.0), Gap::Gamma(9.0)]
+        );
         assert_eq!(client.lengths[0].lengths.draw(Seed(0), 1), (10, 20));
     }
 }

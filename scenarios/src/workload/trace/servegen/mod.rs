@@ -8,7 +8,7 @@ mod rates;
 mod stats;
 
 pub use self::{
-    callers::{ClientRow, ClientTable, Pattern, read_folder},
+    callers::{ClientRow, ClientTable, LengthFields, Pattern, read_folder},
     rates::RateTable,
     stats::{ClientsStats, RateStats},
 };
@@ -55,7 +55,10 @@ fn steps(windows: &[(f64, f64)], slice: Slice, to_s: f64, end: f64) -> Vec<Step>
     for ((_, rate), until) in windows.iter().zip(ends) {
         let until_s = until.min(to_s) - slice.from_s;
         if until_s > steps.last().map_or(0.0, |step: &Step| step.until_s) {
-            steps.push(Step { until_s, per_second: rate * slice.rate_multiplier });
+            steps.push(Step {
+                until_s,
+                per_second: rate * slice.rate_multiplier,
+            });
         }
     }
     steps

@@ -41,14 +41,20 @@ impl RateTable {
             let line = Some(line);
             let cell = |at: usize| {
                 let text = record.as_ref()?.get(at)?.trim();
-                text.parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0)
+                text.parse::<f64>()
+                    .ok()
+                    .filter(|value| value.is_finite() && *value >= 0.0)
             };
             let (Some(t), Some(rate)) = (cell(time), cell(rate)) else {
                 let message = "a window's time or rate is no number of 0 or more";
                 return Err(problem(file, line, message));
             };
             if windows.last().is_some_and(|(before, _)| t <= *before) {
-                return Err(problem(file, line, "a window begins no later than the one before it"));
+                return Err(problem(
+                    file,
+                    line,
+                    "a window begins no later than the one before it",
+                ));
             }
             books.read += 1;
             windows.push((t, rate));
@@ -56,9 +62,18 @@ impl RateTable {
             most_clients = most_clients.max(active);
         }
         let [.., (before, _), (last, _)] = windows[..] else {
-            return Err(problem(file, None, "a trace of rates needs at least two windows"));
+            return Err(problem(
+                file,
+                None,
+                "a trace of rates needs at least two windows",
+            ));
         };
-        Ok(Self { window_s: last - before, windows, most_clients, books })
+        Ok(Self {
+            window_s: last - before,
+            windows,
+            most_clients,
+            books,
+        })
     }
 
     /// The second at which its last window ends.
@@ -82,7 +97,11 @@ impl RateTable {
         let to_s = slice.end(end, file)?;
         let steps = steps(&self.windows, slice, to_s, end);
         if steps.iter().all(|step| step.per_second <= 0.0) {
-            return Err(problem(file, None, "no window of the chosen slice has any arrivals"));
+            return Err(problem(
+                file,
+                None,
+                "no window of the chosen slice has any arrivals",
+            ));
         }
         Ok((Rate::Steps(steps.into()), to_s - slice.from_s))
     }
@@ -97,11 +116,15 @@ mod tests {
     #[test]
     fn a_slice_of_rates_begins_at_zero_and_is_multiplied() {
         let table = RateTable::read("t_s,rate_rps\n0,10\n600,20\n1200,0\n", "f").unwrap();
-        let slice = Slice { from_s: 300.0, to_s: Some(900.0), rate_multiplier: 0.5 };
+        let slice = Slice {
+            from_s: 300.0,
+            to_s: Some(900.0),
+            rate_multiplier: 0.5,
+        };
 
         let (rate, length) = table.rate(slice, "f").unwrap();
 
-        assert_eq!(length, 600.0);
+        assert!((length - 600.0).abs() < 1e-9);
         let mut cursor = rate.cursor(Seed(0));
         assert_eq!(cursor.due(1_500.0), Some(300.0));
         assert_eq!(cursor.due(4_500.0), Some(600.0));

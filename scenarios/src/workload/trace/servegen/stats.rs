@@ -132,13 +132,19 @@ impl ClientsStats {
         Self {
             trace_files: clients.len(),
             rows: clients.iter().map(|client| client.books.read).sum(),
-            malformed: clients.iter().map(|client| client.books.dropped_rows()).sum(),
+            malformed: clients
+                .iter()
+                .map(|client| client.books.dropped_rows())
+                .sum(),
             patterns,
             cv_mean: variations.iter().sum::<f64>() / count(variations.len()),
             cv_p50: quantile(&variations, 0.5),
             cv_p95: quantile(&variations, 0.95),
             cv_max: variations.last().copied().unwrap_or(0.0),
-            dataset_files: clients.iter().filter(|client| !client.lengths.is_empty()).count(),
+            dataset_files: clients
+                .iter()
+                .filter(|client| !client.lengths.is_empty())
+                .count(),
             dataset_windows: windows.count(),
             fields,
             empty_pdfs,
@@ -153,7 +159,11 @@ const fn count(n: usize) -> f64 {
     n as f64
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of days")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a number of days"
+)]
 const fn whole(days: f64) -> usize {
     days as usize
 }
