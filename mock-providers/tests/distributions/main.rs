@@ -1,6 +1,8 @@
 //! What providers draw, against what their distributions promise: means and quantiles of 200,000
 //! answers, within about five standard errors of each estimate.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 use mock_providers::{Provider, ProviderCall, ProviderSpec, Setting, Shape, presets};
 use router::{DeploymentId, Epoch, Instant, Outcome, RequestId, Seed};
 

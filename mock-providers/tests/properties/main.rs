@@ -1,6 +1,8 @@
 //! What must hold for any traffic: a quota never lets more through than its kind of window says, its
 //! hint is true and not a millisecond too long, and luck does not depend on other traffic.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 use mock_providers::{Provider, ProviderCall, ProviderSpec, Reply};
 use proptest::prelude::*;
 use router::{DeploymentId, Epoch, Failure, Instant, Outcome, RequestId, RetryAfter, Seed};
