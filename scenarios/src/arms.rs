@@ -46,6 +46,8 @@ pub(crate) struct ArmReader<'a> {
     pub set: &'a [String],
     /// Whose behaviour, if the command line says so.
     pub profile: Option<ProfileName>,
+    /// The command line put another LiteLLM config in the place of the scenario's own.
+    pub config_replaced: bool,
     pub files: Files,
     configs: Memory<Config>,
     bindings: Memory<[ProviderBinding]>,
@@ -85,6 +87,7 @@ impl<'a> ArmReader<'a> {
             axes,
             set,
             profile,
+            config_replaced: false,
             files,
             configs: Memory::new(),
             bindings: Memory::new(),
@@ -131,8 +134,11 @@ impl<'a> ArmReader<'a> {
         let key = key_of(self.touching(arm, &["providers", "starts_at"]));
         let providers = remembered(&mut self.bindings, key, || {
             let node = tree()?.get("providers");
-            let notes = &mut self.files.notes;
-            providers::bind(node, &router.deployments, router.epoch, file, notes)
+            let mut notes = providers::Notes {
+                notes: &mut self.files.notes,
+                config_replaced: self.config_replaced,
+            };
+            providers::bind(node, &router.deployments, router.epoch, file, &mut notes)
         })?;
         let key = key_of(self.touching(arm, &["workload", "starts_at"]));
         let workload = remembered(&mut self.workloads, key, || {

@@ -97,6 +97,7 @@ impl Scenario {
         let names = (file, changed.litellm_file.as_str());
         let varied = (sweep.axes.as_slice(), changed.paths.as_slice());
         let mut reader = ArmReader::new(&tree, names, varied, options.profile, files);
+        reader.config_replaced = options.config.is_some();
         let grid = sweep.arms();
         let cells = grid
             .iter()

@@ -4,7 +4,8 @@
 //! order of weight, with `*` for any text; `default` is what is left. Within one kind an exact name
 //! beats a pattern, and of two patterns the one with more letters wins. A deployment that no key
 //! matches gets the preset of its model's provider, and a note says so. A key that is null is as if
-//! it were not there; any other that matches nothing is an error.
+//! it were not there; any other that matches nothing is an error, unless the config was put in the
+//! place of the one that the keys were written for: then it is a note.
 
 use std::sync::Arc;
 
@@ -24,16 +25,24 @@ pub(crate) fn bind(
     deployments: &[DeploymentConfig],
     epoch: Epoch,
     file: &str,
-    notes: &mut Vec<String>,
+    notes: &mut Notes<'_>,
 ) -> Result<Arc<[ProviderBinding]>, ScenarioError> {
     let keys = match node {
-        Some(node) => read(node, deployments, epoch, file)?,
+        Some(node) => read(node, deployments, epoch, file, notes)?,
         None => Vec::new(),
     };
+    let notes = &mut *notes.notes;
     Ok(deployments
         .iter()
         .map(|deployment| binding(deployment, &keys, notes))
         .collect())
+}
+
+/// What is to be told about the binding.
+pub(crate) struct Notes<'a> {
+    pub notes: &'a mut Vec<String>,
+    /// The command line put another LiteLLM config in the place of the scenario's own.
+    pub config_replaced: bool,
 }
 
 /// A key of the block with its spec.
@@ -47,6 +56,7 @@ fn read(
     deployments: &[DeploymentConfig],
     epoch: Epoch,
     file: &str,
+    notes: &mut Notes<'_>,
 ) -> Result<Vec<Key>, ScenarioError> {
     if node.is_null() {
         return Ok(Vec::new());
@@ -59,8 +69,14 @@ fn read(
     for entry in map.entries.iter().filter(|entry| !entry.value.is_null()) {
         let name = entry.key.name.clone();
         if name != DEFAULT && deployments.iter().all(|d| weight(&name, d).is_none()) {
-            let error = matches_nothing(&name, deployments);
-            return Err(error.at(entry.key.line, entry.key.column).in_file(file));
+            if !notes.config_replaced {
+                let error = matches_nothing(&name, deployments);
+                return Err(error.at(entry.key.line, entry.key.column).in_file(file));
+            }
+            notes.notes.push(format!(
+                "providers.{name} of the scenario is not used: no deployment of this config matches"
+            ));
+            continue;
         }
         let path = join("providers", &name);
         let spec: ProviderSpec = entry.value.read(file).map_err(|error| error.under(&path))?;
@@ -231,12 +247,16 @@ mod tests {
     fn bound(text: &str) -> Result<(Vec<String>, Vec<String>), String> {
         let node = parse(text, "s.yaml").unwrap();
         let mut notes = Vec::new();
+        let mut told = Notes {
+            notes: &mut notes,
+            config_replaced: false,
+        };
         let bound = bind(
             Some(&node),
             &deployments(),
             Epoch::default(),
             "s.yaml",
-            &mut notes,
+            &mut told,
         )
         .map_err(|error| error.to_string())?;
         Ok((

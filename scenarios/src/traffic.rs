@@ -20,6 +20,7 @@ use crate::{
         arrivals::{number, span},
         dist, length_file,
         lengths::{LENGTHS_PRESETS, Length, LengthShape, Lengths, LengthsPreset, TOKENS_AT_MOST},
+        log_normal::LogNormal,
         trace::grouped,
     },
     yaml::Node,
@@ -330,7 +331,7 @@ fn log_normal(spec: &LogNormalSpec, key: &str) -> Result<Length, ScenarioError> 
         );
     }
     Ok(Length {
-        shape: LengthShape::LogNormal { ln_mean, ln_sigma },
+        shape: LengthShape::LogNormal(LogNormal::new(ln_mean, ln_sigma)),
         at_least,
         at_most,
     })

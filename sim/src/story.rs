@@ -109,6 +109,7 @@ impl<'a> Story<'a> {
             Event::Waiting { until, why, .. } => {
                 let why = match why {
                     WaitReason::Backoff => "backoff",
+                    WaitReason::ClientRetry => "the client library's own retry",
                     WaitReason::RetryAfter => "the provider's retry-after",
                 };
                 ("waits", format!("{}: {why}", Secs(until.since(at))))

@@ -1,13 +1,14 @@
 //! How many tokens a prompt has and how many the model would answer with.
 //!
-//! The router sees the first and never the second. Each quantity has its own stream of randomness
-//! keyed by the number of the arrival, so a change of one does not move the other.
+//! The router sees the first and never the second. Each is a function of one uniform number of the
+//! arrival's own, so a change of one distribution does not move the other, and larger luck is a
+//! longer text in every arm.
 
 use std::sync::Arc;
 
 use router::{KeyedRng, Purpose, Seed};
 
-use super::dist;
+use super::log_normal::LogNormal;
 
 /// Lengths of prompt and answer.
 #[derive(Clone, PartialEq, Debug)]
@@ -40,12 +41,7 @@ pub(crate) enum LengthShape {
     /// Always the same.
     Constant(f64),
     /// Its logarithm is normal.
-    LogNormal {
-        /// Mean of the natural logarithm.
-        ln_mean: f64,
-        /// Deviation of the natural logarithm.
-        ln_sigma: f64,
-    },
+    LogNormal(LogNormal),
     /// Points of a distribution function, straight lines between them.
     Cdf(Arc<[(f64, f64)]>),
     /// Values with their cumulative probability, which ends at 1.
@@ -57,12 +53,12 @@ pub(crate) enum LengthShape {
 impl Lengths {
     /// Prompt and output tokens of arrival `number`.
     pub(crate) fn draw(&self, seed: Seed, number: u64) -> (u32, u32) {
+        let mut rng = KeyedRng::new(seed, LENGTHS, number, 0);
         match self {
-            Self::Apart { prompt, output } => (
-                prompt.draw(&mut KeyedRng::new(seed, PROMPT, number, 0)),
-                output.draw(&mut KeyedRng::new(seed, OUTPUT, number, 0)),
-            ),
-            Self::Pairs(rows) => rows[KeyedRng::new(seed, PROMPT, number, 0).below(rows.len())],
+            Self::Apart { prompt, output } => {
+                (prompt.quantile(rng.unit()), output.quantile(rng.unit()))
+            }
+            Self::Pairs(rows) => rows[rng.below(rows.len())],
         }
     }
 }
@@ -82,19 +78,19 @@ impl Length {
         clippy::cast_sign_loss,
         reason = "a float-to-integer cast saturates, and the bounds follow"
     )]
-    fn draw(&self, rng: &mut KeyedRng) -> u32 {
+    fn quantile(&self, u: f64) -> u32 {
         let tokens = match &self.shape {
             LengthShape::Constant(tokens) => (*tokens + 0.5) as u32,
-            LengthShape::LogNormal { ln_mean, ln_sigma } => {
-                (libm::exp(ln_mean + ln_sigma * dist::normal(rng)) + 0.5) as u32
-            }
-            LengthShape::Cdf(points) => (inverse_cdf(points, rng.unit()) + 0.5) as u32,
+            LengthShape::LogNormal(shape) => (shape.quantile(u) + 0.5) as u32,
+            LengthShape::Cdf(points) => (inverse_cdf(points, u) + 0.5) as u32,
             LengthShape::Weighted(values) => {
-                let u = rng.unit();
                 let at = values.partition_point(|&(_, up_to)| up_to <= u);
                 values[at.min(values.len() - 1)].0
             }
-            LengthShape::List(values) => values[rng.below(values.len())],
+            LengthShape::List(values) => {
+                let at = (u * f64::from(u32::try_from(values.len()).unwrap_or(u32::MAX))) as usize;
+                values[at.min(values.len() - 1)]
+            }
         };
         tokens.clamp(self.at_least, self.at_most)
     }
@@ -143,14 +139,14 @@ impl LengthsPreset {
     }
 
     /// Its distributions.
-    pub(crate) const fn lengths(&self) -> Lengths {
-        const fn length((ln_mean, ln_sigma): (f64, f64), at_most: u32) -> Length {
+    pub(crate) fn lengths(&self) -> Lengths {
+        let length = |(ln_mean, ln_sigma): (f64, f64), at_most: u32| {
+            let shape = LengthShape::LogNormal(LogNormal::new(ln_mean, ln_sigma));
             Length {
-                shape: LengthShape::LogNormal { ln_mean, ln_sigma },
-                at_least: 1,
                 at_most,
+                ..Length::of(shape)
             }
-        }
+        };
         Lengths::Apart {
             prompt: length(self.prompt, self.longest.0),
             output: length(self.output, self.longest.1),
@@ -193,8 +189,8 @@ pub(crate) const LENGTHS_PRESETS: &[LengthsPreset] = &[
 /// More tokens than any context window of today; keeps sums of tokens far from overflow.
 pub(crate) const TOKENS_AT_MOST: u32 = 100_000_000;
 
-const PROMPT: Purpose = Purpose::named("scenarios.prompt_tokens");
-const OUTPUT: Purpose = Purpose::named("scenarios.output_tokens");
+/// One uniform number for the prompt, then one for the answer.
+const LENGTHS: Purpose = Purpose::named("scenarios.lengths");
 
 #[cfg(test)]
 mod tests {
@@ -212,10 +208,7 @@ mod tests {
 
     #[test]
     fn a_log_normal_length_has_the_logarithm_asked_for() {
-        let values = draws(LengthShape::LogNormal {
-            ln_mean: 6.633,
-            ln_sigma: 0.985,
-        });
+        let values = draws(LengthShape::LogNormal(LogNormal::new(6.633, 0.985)));
 
         let logs: Vec<f64> = values.iter().map(|&v| libm::log(v)).collect();
         let mean = logs.iter().sum::<f64>() / 1e5;

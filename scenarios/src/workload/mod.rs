@@ -9,6 +9,7 @@ mod clients;
 pub(crate) mod dist;
 pub mod length_file;
 pub(crate) mod lengths;
+pub(crate) mod log_normal;
 pub(crate) mod rate;
 pub mod trace;
 pub mod trace_stats;

@@ -55,8 +55,12 @@ pub(crate) struct RateCursor<'a> {
     from_s: f64,
     until_s: f64,
     per_second: f64,
+    /// 1 ÷ `per_second`, for a product is cheaper than a quotient.
+    seconds_each: f64,
     /// Expected arrivals before `from_s`.
     expected: f64,
+    /// Expected arrivals before `until_s`.
+    expected_end: f64,
 }
 
 impl Rate {
@@ -69,7 +73,9 @@ impl Rate {
             from_s: 0.0,
             until_s: 0.0,
             per_second: 0.0,
+            seconds_each: 0.0,
             expected: 0.0,
+            expected_end: 0.0,
         };
         let more = cursor.enter(0);
         debug_assert!(more, "a curve has at least one step");
@@ -104,18 +110,16 @@ impl RateCursor<'_> {
     /// When `expected` arrivals fall due, in seconds; `None` after the end of the curve. Must not
     /// be asked for less than the last time.
     pub(crate) fn due(&mut self, expected: f64) -> Option<f64> {
-        loop {
-            let left = expected - self.expected;
-            if left <= self.per_second * (self.until_s - self.from_s) && self.per_second > 0.0 {
-                // Rounding must not carry an arrival over the end of its step.
-                return Some((self.from_s + left / self.per_second).min(self.until_s));
-            }
-            self.expected += self.per_second * (self.until_s - self.from_s);
+        while expected > self.expected_end {
+            self.expected = self.expected_end;
             self.from_s = self.until_s;
             if !self.enter(self.index + 1) {
                 return None;
             }
         }
+        let due = self.from_s + (expected - self.expected) * self.seconds_each;
+        // Rounding must not carry an arrival over the end of its step.
+        Some(due.min(self.until_s))
     }
 
     /// The step that the cursor is in.
@@ -165,6 +169,15 @@ impl RateCursor<'_> {
                 self.per_second = rate;
             }
         }
+        self.seconds_each = 1.0 / self.per_second;
+        let length_s = self.until_s - self.from_s;
+        // A step without arrivals holds none, be it endless.
+        let inside = if self.per_second > 0.0 {
+            self.per_second * length_s
+        } else {
+            0.0
+        };
+        self.expected_end = self.expected + inside;
         true
     }
 }
