@@ -27,6 +27,8 @@ pub fn console(sweep: &SweepRecord) -> String {
     if !overview.rows.is_empty() {
         text.push('\n');
         text.push_str(&table(&overview));
+        let order = overview.order();
+        text.push_str(&order.map_or_else(String::new, |order| wrapped(&order, "")));
     }
     text.push_str(&section("What each setting does", &axes));
     text.push_str(&section("Before you rely on this", &warnings));

@@ -2,6 +2,7 @@
 //! stands in each cell.
 
 use crate::{
+    advice::lower_first,
     comparison::{Comparison, Verdict, named},
     labels::short_axis,
     metrics::Metric,
@@ -15,6 +16,8 @@ pub(crate) struct Overview<'a> {
     pub(crate) axes: Vec<&'a str>,
     /// Metrics that at least one arm has and that are not zero everywhere.
     pub(crate) columns: Vec<&'static dyn Metric>,
+    /// What the rows are ordered by first.
+    pub(crate) primary: &'static dyn Metric,
     /// What the differences are differences of.
     pub(crate) deciding: &'static dyn Metric,
     pub(crate) rows: Vec<Row<'a>>,
@@ -82,6 +85,7 @@ impl<'a> Overview<'a> {
         Self {
             axes,
             columns,
+            primary: comparison.primary,
             deciding,
             rows,
         }
@@ -107,6 +111,13 @@ impl<'a> Overview<'a> {
         line.extend(self.has_differences().then_some(difference));
         line.extend(metrics);
         line
+    }
+
+    /// Why the rows are in this order; nothing for a single one.
+    pub(crate) fn order(&self) -> Option<String> {
+        let by = lower_first(self.primary.title());
+        (self.rows.len() > 1)
+            .then(|| format!("In order of {by} to a tenth of a point, then of p99 latency."))
     }
 
     pub(crate) fn has_differences(&self) -> bool {

@@ -112,12 +112,14 @@ fn arms(sweep: &SweepRecord) -> String {
         1 => "In numbers",
         _ => "All arms, best first",
     };
+    let order = overview.order().unwrap_or_default();
     let caption = match overview.has_differences() {
         true => format!(
             "<p class=\"basis above\">Mean ± half of the 95 % interval over replications. The column “vs reference” is the \
              difference in {} to the reference on the same luck, with its 95 % interval; \
-             “better” and “worse” stand only where it is clear after Holm’s correction.</p>\n",
-            escaped(&crate::advice::lower_first(overview.deciding.title()))
+             “better” and “worse” stand only where it is clear after Holm’s correction. {}</p>\n",
+            escaped(&crate::advice::lower_first(overview.deciding.title())),
+            escaped(&order)
         ),
         false => "<p class=\"basis\">Mean ± half of the 95 % interval over replications.</p>\n"
             .to_owned(),

@@ -157,9 +157,13 @@ impl Router {
         }
     }
 
-    /// How many deployments the name has, and how many are neither cooled nor blocked.
+    /// How many deployments the name has, and how many are neither cooled nor blocked. A
+    /// deployment's id is no group and has none that are healthy: calls by id are not retried.
     pub(crate) fn health(&self, now: Instant, group: ModelId) -> GroupHealth {
         let target = self.registry.target(group);
+        if target.kind == TargetKind::Deployment {
+            return GroupHealth { all: 1, healthy: 0 };
+        }
         let healthy = |d: &&DeploymentId| {
             !self.config.deployments[d.index()].blocked
                 && self.states[d.index()].cooled_at(now).is_none()

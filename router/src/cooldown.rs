@@ -9,8 +9,8 @@
 use std::time::Duration;
 
 use crate::{
-    config::{AllowedFailsPolicy, DeploymentConfig, RouterSettings, is_bad_request},
-    deployment::{ALLOWED_FAILS_COUNTERS, DeploymentState},
+    config::{AllowedFailsPolicy, DeploymentConfig, RouterSettings},
+    deployment::DeploymentState,
     observe::CooldownReason,
     outcome::{ErrorClass, Failure},
     profile::Profile,
@@ -110,105 +110,9 @@ impl Bench<'_> {
         None
     }
 
-    /// The threshold that replaces the default rules for this class, if one does.
-    /// (semantics 4.4)
-    fn allowed_fails(&self, class: ErrorClass) -> Option<Allowed> {
-        if self.profile.model_info_cooldown_settings {
-            let shared = Allowed {
-                counter: SHARED_COUNTER,
-                named: false,
-                fails: 0,
-            };
-            if let Some(fails) = self
-                .own_policy()
-                .and_then(|p| p.fails_for(class, self.profile))
-            {
-                return Some(Allowed {
-                    fails,
-                    named: true,
-                    counter: class as usize,
-                });
-            }
-            if let Some(fails) = self.deployment.allowed_fails {
-                return Some(Allowed { fails, ..shared });
-            }
-        }
-        let policy = self.settings.allowed_fails_policy.as_ref();
-        let given = self.settings.allowed_fails;
-        let global = self
-            .settings
-            .global_allowed_fails
-            .unwrap_or(DEFAULT_ALLOWED_FAILS);
-        let counts = self.profile.explicit_allowed_fails_counts;
-        let explicit = given.filter(|&fails| counts || fails != global);
-        if policy.is_none() && explicit.is_none() {
-            return None;
-        }
-        let by_policy = policy.and_then(|p| p.fails_for(class, self.profile));
-        Some(Allowed {
-            fails: by_policy.or(given).unwrap_or(global),
-            named: by_policy.is_some(),
-            counter: SHARED_COUNTER,
-        })
-    }
-
-    fn over_allowed_fails(
-        &self,
-        now: Instant,
-        allowed: Allowed,
-        state: &mut DeploymentState,
-    ) -> Option<CooldownReason> {
-        let spared = self.profile.allowed_fails_spares_lone && self.lone && !self.has_fallback;
-        if spared && !allowed.named {
-            return None;
-        }
-        let counter = &mut state.allowed_fails[allowed.counter];
-        if counter.at(now) >= allowed.fails {
-            return Some(CooldownReason::AllowedFailsExceeded);
-        }
-        counter.increment(now, self.settings.cooldown_time_or_default());
-        None
-    }
-
-    fn own_policy(&self) -> Option<&AllowedFailsPolicy> {
+    pub(crate) fn own_policy(&self) -> Option<&AllowedFailsPolicy> {
         let policy = self.deployment.allowed_fails_policy.as_ref();
         policy.filter(|_| self.profile.model_info_cooldown_settings)
-    }
-}
-
-/// A threshold of allowed failures.
-#[derive(Clone, Copy, Debug)]
-struct Allowed {
-    fails: u32,
-    /// A policy names the class.
-    named: bool,
-    counter: usize,
-}
-
-impl AllowedFailsPolicy {
-    /// The policy's number for a class: the most specific field that is set.
-    fn fails_for(&self, class: ErrorClass, profile: &Profile) -> Option<u32> {
-        let bad_request = || self.bad_request.filter(|_| is_bad_request(class));
-        let newer = |field: Option<u32>| field.filter(|_| profile.policies_know_all_classes);
-        let value = match class {
-            ErrorClass::Authentication => self.authentication,
-            ErrorClass::Timeout => self.timeout,
-            ErrorClass::RateLimit => self.rate_limit,
-            ErrorClass::ContentPolicyViolation => {
-                self.content_policy_violation.or_else(bad_request)
-            }
-            ErrorClass::BadRequest | ErrorClass::ContextWindowExceeded => bad_request(),
-            ErrorClass::InternalServer => newer(self.internal_server),
-            ErrorClass::ServiceUnavailable => newer(self.service_unavailable),
-            ErrorClass::BadGateway => newer(self.bad_gateway),
-            ErrorClass::NotFound => newer(self.not_found),
-            ErrorClass::Api | ErrorClass::ApiConnection => None,
-        };
-        value.filter(|&fails| fails > 0 || profile.allowed_fails_policy_zero_counts)
-    }
-
-    fn names(&self, class: ErrorClass, profile: &Profile) -> bool {
-        self.fails_for(class, profile).is_some()
     }
 }
 
@@ -226,15 +130,10 @@ impl RouterSettings {
 pub(crate) const COUNT_TTL: Duration = Duration::from_secs(60);
 /// `DEFAULT_COOLDOWN_TIME_SECONDS`. (semantics 0)
 const DEFAULT_COOLDOWN_TIME: Duration = Duration::from_secs(5);
-/// `DEFAULT_ALLOWED_FAILS`. (semantics 0)
-const DEFAULT_ALLOWED_FAILS: u32 = 3;
 /// `DEFAULT_FAILURE_THRESHOLD_MINIMUM_REQUESTS`. (semantics 0)
 const FAILURE_RATE_REQUESTS: u32 = 5;
 /// `SINGLE_DEPLOYMENT_TRAFFIC_FAILURE_THRESHOLD`. (semantics 0)
 const TOTAL_FAILURE_REQUESTS: u32 = 1_000;
-/// The counter of everybody that no policy of the deployment's own names.
-const SHARED_COUNTER: usize = ALLOWED_FAILS_COUNTERS - 1;
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,6 +2,7 @@
 //! out of an attempt releases what it took.
 
 use crate::{
+    client_retry::ClientTries,
     cooldown::Bench,
     ladder::Next,
     observe::{Event, Observer},
@@ -108,6 +109,7 @@ impl Router {
         }
     }
 
+    /// Begins an attempt at the deployment that was picked.
     pub(crate) fn send(
         &mut self,
         now: Instant,
@@ -116,24 +118,35 @@ impl Router {
         holds_slot: bool,
         obs: &mut impl Observer,
     ) -> Step {
+        let state = self.requests.get(ticket);
+        state.client = ClientTries::new(now);
+        state.holds_slot = holds_slot;
+        state.hop.skip = None;
+        let sent = Sent {
+            group: state.hop.group,
+            deployment,
+            stream: state.request.stream,
+            request: &state.request,
+        };
+        self.strategy.on_sent(now, &sent);
+        self.call(now, ticket, deployment, obs)
+    }
+
+    /// Has the deployment called: the first time, or again by the client library.
+    pub(crate) fn call(
+        &mut self,
+        now: Instant,
+        ticket: Ticket,
+        deployment: DeploymentId,
+        obs: &mut impl Observer,
+    ) -> Step {
         self.states[deployment.index()].in_flight += 1;
         let state = self.requests.get(ticket);
         state.since = now;
         state.first_token_after = None;
-        state.holds_slot = holds_slot;
-        state.hop.skip = None;
         let number = state.attempts;
         state.attempts = state.attempts.saturating_add(1);
-        let group = state.hop.group;
         let request = state.request.id;
-        let stream = state.request.stream;
-        let sent = Sent {
-            group,
-            deployment,
-            stream,
-            request: &state.request,
-        };
-        self.strategy.on_sent(now, &sent);
         obs.observe(
             now,
             &Event::Sent {
@@ -148,6 +161,30 @@ impl Router {
             deployment,
             number,
         })
+    }
+
+    /// The caller went away during an attempt.
+    pub(crate) fn abandon(
+        &mut self,
+        now: Instant,
+        ticket: Ticket,
+        deployment: DeploymentId,
+    ) -> Option<RequestId> {
+        let state = self.requests.peek(ticket);
+        let sent = Sent {
+            group: state.hop.group,
+            deployment,
+            stream: state.request.stream,
+            request: &state.request,
+        };
+        self.strategy.on_abandoned(now, &sent);
+        self.release_slot(ticket, deployment)
+    }
+
+    /// The caller went away during a wait. One of the client library's is inside an attempt.
+    pub(crate) fn abandon_wait(&mut self, now: Instant, ticket: Ticket) -> Option<RequestId> {
+        let deployment = self.requests.get(ticket).client.waits_at.take()?;
+        self.abandon(now, ticket, deployment)
     }
 
     /// Frees the slot that a request holds; whoever is parked longest gets it.

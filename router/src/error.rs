@@ -15,9 +15,6 @@ pub enum ConfigError {
         /// What would be accepted.
         accepted: &'static str,
     },
-    /// `model_list` is empty.
-    #[error("model_list holds no deployment; a router needs at least one")]
-    NoDeployments,
     /// More deployments than ids.
     #[error("model_list holds {found} deployments; at most {most} are accepted")]
     TooManyDeployments {

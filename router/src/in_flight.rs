@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use crate::{
+    client_retry::ClientTries,
     observe::FallbackReason,
     request::{DeploymentId, ModelId, Request, RequestId},
     retry::Allowance,
@@ -37,6 +38,8 @@ pub(crate) struct RequestState {
     pub(crate) fallbacks: u16,
     pub(crate) waited: Duration,
     pub(crate) in_failed_attempts: Duration,
+    /// What the client library does inside the attempt under way.
+    pub(crate) client: ClientTries,
     /// When the attempt under way was sent, or the wait under way began.
     pub(crate) since: Instant,
     pub(crate) first_token_after: Option<Duration>,
@@ -157,6 +160,7 @@ impl InFlight {
             fallbacks: 0,
             waited: Duration::ZERO,
             in_failed_attempts: Duration::ZERO,
+            client: ClientTries::new(now),
             since: now,
             first_token_after: None,
             holds_slot: false,
@@ -235,6 +239,7 @@ impl RequestState {
         self.fallbacks = 0;
         self.waited = Duration::ZERO;
         self.in_failed_attempts = Duration::ZERO;
+        self.client = ClientTries::new(now);
         self.since = now;
         self.first_token_after = None;
         self.holds_slot = false;

@@ -10,7 +10,7 @@ use crate::{
     in_flight::{Hop, ListRef, Walk, WalkKind},
     observe::{Event, FallbackReason, Observer},
     outcome::ErrorClass,
-    request::{DeploymentId, ModelId},
+    request::ModelId,
     retry::{self, ListsInForce},
     rng::{KeyedRng, Purpose},
     router::Router,
@@ -138,25 +138,8 @@ impl Router {
         Next::Attempt
     }
 
-    /// A stream broke after its first token. 1.110 lets it surface; 1.92 goes straight to the
-    /// fallbacks. Neither retries in the group. (semantics 6.8)
-    fn after_broken_stream(
-        &mut self,
-        now: Instant,
-        ticket: Ticket,
-        error: RouteError,
-        deployment: DeploymentId,
-        obs: &mut impl Observer,
-    ) -> Next {
-        if self.config.profile.mid_stream_surfaces {
-            return Next::Fail(error);
-        }
-        self.requests.get(ticket).hop.failed = Some(deployment);
-        self.fall_back(now, ticket, error, obs)
-    }
-
     /// The hop failed for good: what else is there? (semantics 6.2)
-    fn fall_back(
+    pub(crate) fn fall_back(
         &mut self,
         now: Instant,
         ticket: Ticket,

@@ -53,7 +53,10 @@
 //! # Ok::<(), router::ConfigError>(())
 //! ```
 
+mod allowed_fails;
+mod broken_stream;
 mod candidates;
+mod client_retry;
 pub mod config;
 mod cooldown;
 mod deployment;
@@ -66,6 +69,7 @@ mod ladder;
 mod limits;
 mod observe;
 mod outcome;
+mod plan;
 mod profile;
 mod reconfigure;
 mod registry;
@@ -84,7 +88,7 @@ pub use error_body::ErrorBody;
 pub use observe::{CooldownReason, Event, FallbackReason, Observer, PassedOver};
 pub use outcome::{ErrorClass, Failure, Outcome, RetryAfter, Usage};
 pub use profile::{LeastBusyRules, Profile, ProfileName, ShuffleMetric, WhenSlotsFull};
-pub use request::{DeploymentId, ModelId, Overrides, Request, RequestId};
+pub use request::{Api, DeploymentId, ModelId, Overrides, Request, RequestId};
 pub use rng::{KeyedRng, Purpose, Seed};
 pub use router::Router;
 pub use step::{

@@ -52,6 +52,13 @@ pub struct Profile {
     /// Whether a stream that fails before its first token is an ordinary failed attempt, and one
     /// that fails after it surfaces at once (6.8).
     pub mid_stream_surfaces: bool,
+    /// Whether a stream that ends before its last chunk counts as a short answer (6.8, Q35).
+    pub truncated_streams_succeed: bool,
+    /// Whether a deployment's `num_retries` and a request's `max_retries` are also given to the
+    /// provider's client library, which then retries inside each attempt (Q1).
+    pub client_retries_too: bool,
+    /// Whether a name that is both a group's and a deployment's id means the group (observed).
+    pub group_name_beats_id: bool,
     /// Whether an invalid request with the code `content_policy_violation` is one, whatever its
     /// message says (observed).
     pub content_policy_by_code: bool,
@@ -149,6 +156,9 @@ impl Profile {
             order_pin_leaks: false,
             no_deployments_status: Some(429),
             mid_stream_surfaces: true,
+            truncated_streams_succeed: false,
+            client_retries_too: false,
+            group_name_beats_id: true,
             content_policy_by_code: false,
             forbidden_moves_on: true,
         }
@@ -180,6 +190,9 @@ impl Profile {
             order_pin_leaks: true,
             no_deployments_status: None,
             mid_stream_surfaces: false,
+            truncated_streams_succeed: true,
+            client_retries_too: true,
+            group_name_beats_id: false,
             content_policy_by_code: true,
             forbidden_moves_on: false,
         }

@@ -1,10 +1,8 @@
 //! Changes to a router at work. What it has counted and who is benched survive them.
 
 use crate::{
-    config::RouterSettings,
-    fallback::ListsGiven,
-    request::DeploymentId,
-    router::{Fixed, Router},
+    config::RouterSettings, fallback::ListsGiven, plan::Fixed, request::DeploymentId,
+    router::Router,
 };
 
 impl Router {
@@ -14,7 +12,10 @@ impl Router {
         let strategy_changed = settings.routing_strategy != self.config.settings.routing_strategy;
         self.config.settings = settings;
         if strategy_changed {
-            self.rebuild_strategy();
+            let spec = &self.config.settings.routing_strategy;
+            self.strategy = spec.build(&self.config.profile, self.config.epoch);
+        } else {
+            self.strategy.on_groups_changed();
         }
         self.relearn();
     }
@@ -22,14 +23,8 @@ impl Router {
     /// Takes a deployment out: it is nobody's candidate any more. Attempts under way end as usual.
     pub fn delete_deployment(&mut self, deployment: DeploymentId) {
         self.registry.remove_deployment(deployment);
-        // What the strategy prepared for whole groups names the deployment.
-        self.rebuild_strategy();
+        self.strategy.on_groups_changed();
         self.relearn();
-    }
-
-    fn rebuild_strategy(&mut self) {
-        let spec = &self.config.settings.routing_strategy;
-        self.strategy = spec.build(&self.config.profile, self.config.epoch);
     }
 
     /// Works out again what follows from settings and deployments.

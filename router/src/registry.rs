@@ -50,6 +50,7 @@ struct Directory {
     deployments: Vec<Entry>,
     aliases: BTreeMap<String, String>,
     first_default_fallback: Option<String>,
+    group_beats_id: bool,
 }
 
 #[derive(Debug)]
@@ -83,6 +84,7 @@ impl Registry {
                 deployments: config.deployments.iter().map(entry).collect(),
                 aliases: settings.model_group_alias.clone(),
                 first_default_fallback: settings.default_fallbacks.first().cloned(),
+                group_beats_id: config.profile.group_name_beats_id,
             },
             fallbacks: FallbackTable::new(settings),
         };
@@ -155,11 +157,10 @@ impl Registry {
 
 impl Directory {
     fn target(&self, name: &str) -> Target {
-        if let Some(at) = self
-            .deployments
-            .iter()
-            .position(|d| d.id == name && !d.removed)
-        {
+        let present = || self.deployments.iter().filter(|d| !d.removed);
+        let means_group = self.group_beats_id && present().any(|d| d.group == name);
+        let by_id = |d: &Entry| d.id == name && !d.removed && !means_group;
+        if let Some(at) = self.deployments.iter().position(by_id) {
             return self.make(TargetKind::Deployment, |i, _| i == at);
         }
         let group = self.aliases.get(name).map_or(name, String::as_str);
@@ -205,6 +206,7 @@ impl Directory {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::profile::Profile;
 
     fn registry() -> Registry {
         let mut config = RouterConfig::of_deployments(["a", "b", "f"]);
@@ -230,6 +232,20 @@ mod tests {
         assert_eq!(members(&mut registry, "m"), [0, 1]);
         assert_eq!(members(&mut registry, "openai/fake-a"), [0]);
         assert!(members(&mut registry, "nobody").is_empty());
+    }
+
+    #[test]
+    fn a_name_that_is_a_group_and_an_id_is_the_group_in_1_110_and_the_deployment_in_1_92() {
+        let kind = |profile| {
+            let mut config = RouterConfig::of_deployments(["m", "b"]);
+            config.profile = profile;
+            let mut registry = Registry::new(&config);
+            let id = registry.model("m");
+            registry.target(id).kind
+        };
+
+        assert_eq!(kind(Profile::litellm_1_110()), TargetKind::Group);
+        assert_eq!(kind(Profile::litellm_1_92()), TargetKind::Deployment);
     }
 
     #[test]

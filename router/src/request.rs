@@ -59,6 +59,16 @@ pub struct Request {
     pub overrides: Option<Arc<Overrides>>,
 }
 
+/// Which of LiteLLM's calls a request is. They share everything but what is said here.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Api {
+    /// `acompletion`.
+    #[default]
+    Chat,
+    /// `aembedding`: the provider's client library retries twice inside each attempt (observed).
+    Embedding,
+}
+
 /// Settings that a request may bring along, in LiteLLM's words. `None`: not given.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Overrides {
@@ -66,6 +76,8 @@ pub struct Overrides {
     pub num_retries: Option<u32>,
     /// Retries of the provider's client library inside each attempt, which only 1.92 passes on.
     pub max_retries: Option<u32>,
+    /// Which of LiteLLM's calls it is.
+    pub api: Api,
     /// Called through LiteLLM's blocking API, which knows no slots.
     pub blocking: bool,
     /// Bound on a whole attempt.

@@ -6,20 +6,20 @@
 use std::time::Duration;
 
 use crate::{
-    config::{DeploymentConfig, RetryPolicy, RouterConfig, RouterSettings},
+    config::{RetryPolicy, RouterConfig},
     cooldown::COUNT_TTL,
     deployment::DeploymentState,
     error::ConfigError,
     fallback::ListsGiven,
     in_flight::InFlight,
     ladder::Next,
-    limits,
     observe::{Event, Observer},
     outcome::Outcome,
+    plan::Fixed,
     registry::Registry,
     request::{DeploymentId, ModelId, Request, RequestId},
     rng::Seed,
-    step::{Answer, Attempt, AttemptPlan, Deadline, Held, Parked, RouteError, Turn, Wait},
+    step::{Answer, Attempt, Held, Parked, RouteError, Turn, Wait, WaitReason},
     strategy::{RoutingStrategy, Sent},
     time::Instant,
 };
@@ -44,33 +44,6 @@ pub struct Router {
     pub(crate) all_warm_at: Instant,
     /// Scratch of the pick under way.
     pub(crate) candidates: Vec<DeploymentId>,
-}
-
-/// What is worked out once for a deployment.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Fixed {
-    pub(crate) slots: Option<u32>,
-    /// Its group has no other.
-    pub(crate) lone: bool,
-    whole: Duration,
-    silence: Option<Duration>,
-}
-
-impl Fixed {
-    pub(crate) fn new(
-        deployment: &DeploymentConfig,
-        settings: &RouterSettings,
-        registry: &Registry,
-    ) -> Self {
-        Self {
-            slots: limits::slots(deployment, settings),
-            lone: registry.group_size(&deployment.model_name) == 1,
-            whole: given(deployment.timeout)
-                .or_else(|| given(settings.timeout))
-                .unwrap_or(DEFAULT_TIMEOUT),
-            silence: given(deployment.stream_timeout).or_else(|| given(settings.stream_timeout)),
-        }
-    }
 }
 
 impl Router {
@@ -184,6 +157,7 @@ impl Router {
         let state = self.requests.get(ticket);
         let took = now.since(state.since);
         let group = state.hop.group;
+        let outcome = &state.as_the_client_sees(outcome, &self.config.profile);
         obs.observe(
             now,
             &Event::Finished {
@@ -195,8 +169,19 @@ impl Router {
             },
         );
         self.states[deployment.index()].in_flight -= 1;
+        if let Outcome::Failure(failure) = outcome
+            && let Some(until) = self.client_retry(now, ticket, deployment, failure)
+        {
+            let next = Next::Wait(until, WaitReason::ClientRetry);
+            let step = self.go_on(now, ticket, next, obs);
+            return Turn {
+                step,
+                released: None,
+            };
+        }
         let released = self.release_slot(ticket, deployment);
         let state = self.requests.peek(ticket);
+        let all_took = now.since(state.client.began);
         let sent = Sent {
             group,
             deployment,
@@ -211,7 +196,7 @@ impl Router {
                 self.states[deployment.index()]
                     .successes
                     .increment(now, COUNT_TTL);
-                self.strategy.on_finished(now, &sent, took, outcome);
+                self.strategy.on_finished(now, &sent, all_took, outcome);
                 let first_token = first_token_after.map_or(now, |after| state.since + after);
                 let trail = state.trail(Some(first_token));
                 let answer = Answer::Completed {
@@ -232,7 +217,7 @@ impl Router {
                     stream,
                     request: &state.request,
                 };
-                self.strategy.on_finished(now, &sent, took, outcome);
+                self.strategy.on_finished(now, &sent, all_took, outcome);
                 self.requests.get(ticket).in_failed_attempts += took;
                 let error = RouteError::Attempt {
                     deployment,
@@ -249,6 +234,12 @@ impl Router {
     pub fn resume(&mut self, now: Instant, wait: Wait, obs: &mut impl Observer) -> Turn {
         let state = self.requests.get(wait.ticket);
         state.waited += now.since(state.since);
+        if let Some(deployment) = state.client.waits_at.take() {
+            return Turn {
+                step: self.call(now, wait.ticket, deployment, obs),
+                released: None,
+            };
+        }
         let next = self.after_wait(now, wait.ticket, obs);
         Turn {
             step: self.go_on(now, wait.ticket, next, obs),
@@ -288,20 +279,10 @@ impl Router {
                 ticket, deployment, ..
             }) => {
                 self.states[deployment.index()].in_flight -= 1;
-                let state = self.requests.peek(ticket);
-                let stream = state.request.stream;
-                let request = &state.request;
-                let sent = Sent {
-                    group: state.hop.group,
-                    deployment,
-                    stream,
-                    request,
-                };
-                self.strategy.on_abandoned(now, &sent);
                 (
                     ticket,
                     Some(deployment),
-                    self.release_slot(ticket, deployment),
+                    self.abandon(now, ticket, deployment),
                 )
             }
             Held::Parked(Parked {
@@ -322,7 +303,7 @@ impl Router {
                 };
                 (ticket, None, released)
             }
-            Held::Wait(Wait { ticket, .. }) => (ticket, None, None),
+            Held::Wait(Wait { ticket, .. }) => (ticket, None, self.abandon_wait(now, ticket)),
         };
         let request = self.requests.get(ticket).request.id;
         obs.observe(
@@ -334,32 +315,6 @@ impl Router {
         );
         self.requests.remove(ticket);
         released
-    }
-
-    /// What to send, and how long it may take.
-    #[must_use]
-    pub fn plan(&self, attempt: &Attempt) -> AttemptPlan<'_> {
-        let state = self.requests.peek(attempt.ticket);
-        let deployment = &self.config.deployments[attempt.deployment.index()];
-        let fixed = &self.fixed[attempt.deployment.index()];
-        let overrides = state.request.overrides.as_ref();
-        let whole = overrides
-            .and_then(|o| given(o.timeout))
-            .unwrap_or(fixed.whole);
-        let silence = overrides
-            .and_then(|o| given(o.stream_timeout))
-            .or(fixed.silence);
-        let stream = state.request.stream;
-        AttemptPlan {
-            deployment: &deployment.id,
-            model: &deployment.model,
-            stream,
-            deadline: match stream {
-                true => Deadline::Silence(silence.unwrap_or(whole)),
-                false => Deadline::Whole(whole),
-            },
-            wants_first_token: stream && state.holds_slot && !self.config.profile.streams_hold_slot,
-        }
     }
 
     /// Until when a deployment is in cooldown, if it is.
@@ -379,6 +334,12 @@ impl Router {
     #[must_use]
     pub fn in_flight(&self, deployment: DeploymentId) -> u32 {
         self.states[deployment.index()].in_flight
+    }
+
+    /// Slots of a deployment that are in use, or kept for a request that was released.
+    #[must_use]
+    pub fn slots_taken(&self, deployment: DeploymentId) -> u32 {
+        self.states[deployment.index()].slots_taken
     }
 
     /// Unfinished requests.
@@ -407,16 +368,8 @@ impl Router {
     }
 }
 
-/// A time that was given: zero counts as not given. (semantics 10)
-fn given(time: Option<Duration>) -> Option<Duration> {
-    time.filter(|t| !t.is_zero())
-}
-
 fn check(config: &RouterConfig) -> Result<(), ConfigError> {
     let found = config.deployments.len();
-    if found == 0 {
-        return Err(ConfigError::NoDeployments);
-    }
     if found > MOST_DEPLOYMENTS {
         return Err(ConfigError::TooManyDeployments {
             found,
@@ -445,7 +398,5 @@ fn check(config: &RouterConfig) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// What a chat request's timeout is where none is set. (semantics 0: chat HTTP fallback timeout)
-const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
 /// Enough for any router; ids are 32 bits wide.
 const MOST_DEPLOYMENTS: usize = 1_000_000;

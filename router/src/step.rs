@@ -112,6 +112,8 @@ impl Wait {
 pub enum WaitReason {
     /// Exponential backoff before another attempt.
     Backoff,
+    /// The provider's client library waits before it tries again by itself, inside one attempt.
+    ClientRetry,
     /// Backoff whose length the provider's `retry-after` set.
     RetryAfter,
 }

@@ -16,6 +16,7 @@ use crate::{
     source::{LoadOptions, Opened, Source, change},
     sweep::Sweep,
     traffic::{Files, placed},
+    workload::{trace::Trace, trace_stats::TraceStats},
     yaml::{self, Node},
 };
 
@@ -34,6 +35,7 @@ pub struct Scenario {
     reference: usize,
     expect: Vec<Expectation>,
     notes: Vec<String>,
+    traces: Vec<(String, Arc<Trace>)>,
     ignored: Vec<IgnoredKey>,
     ignored_lines: Vec<String>,
 }
@@ -122,6 +124,7 @@ impl Scenario {
             ignored_lines: account
                 .map(|config| config.ignored_in_lines())
                 .unwrap_or_default(),
+            traces: reader.files.request_traces(),
             notes: reader.files.notes,
         })
     }
@@ -185,6 +188,16 @@ impl Scenario {
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.notes
+    }
+
+    /// What the traces of single requests look like, each with its file. Those of fewer than two rows
+    /// have no statistics.
+    #[must_use]
+    pub fn trace_stats(&self) -> Vec<(&str, TraceStats)> {
+        let traces = self.traces.iter().filter(|(_, trace)| trace.rows.len() > 1);
+        traces
+            .map(|(file, trace)| (file.as_str(), TraceStats::of(trace)))
+            .collect()
     }
 
     /// Keys of the LiteLLM config that the router does not act on, in the reference arm.

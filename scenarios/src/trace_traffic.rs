@@ -31,6 +31,16 @@ pub(crate) struct ReadTrace {
     data: TraceData,
 }
 
+impl ReadTrace {
+    /// The trace with its file, if it is one of single requests.
+    pub(crate) fn requests(&self) -> Option<(String, Arc<Trace>)> {
+        match &self.data {
+            TraceData::Requests(trace) => Some((self.file.clone(), Arc::clone(trace))),
+            TraceData::Rates(_) | TraceData::Clients(_) => None,
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 enum TraceData {
     Requests(Arc<Trace>),

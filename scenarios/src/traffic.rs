@@ -6,6 +6,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
@@ -21,7 +22,7 @@ use crate::{
         dist, length_file,
         lengths::{LENGTHS_PRESETS, Length, LengthShape, Lengths, LengthsPreset, TOKENS_AT_MOST},
         log_normal::LogNormal,
-        trace::grouped,
+        trace::{Trace, grouped},
     },
     yaml::Node,
 };
@@ -66,6 +67,14 @@ impl Files {
         };
         let bytes = fs::read(path).map_err(|error| unreadable(&error.kind()))?;
         String::from_utf8(bytes).map_err(|_| unreadable(&"it is not UTF-8 text"))
+    }
+
+    /// The traces of single requests that were read, with their files.
+    pub(crate) fn request_traces(&self) -> Vec<(String, Arc<Trace>)> {
+        self.traces
+            .iter()
+            .filter_map(trace_traffic::ReadTrace::requests)
+            .collect()
     }
 
     pub(crate) fn note(&mut self, note: String) {

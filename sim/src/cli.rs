@@ -194,6 +194,9 @@ fn profile(text: &str) -> Result<ProfileName, String> {
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 done, 1 an `expect:` of the scenario failed, 2 usage or input error, \
-3 an `expect:` is undecided and needs more replications, \
-130 interrupted (finished runs are kept and the result is marked partial).";
+Exit codes:
+  0    done
+  1    an `expect:` of the scenario failed
+  2    usage or input error
+  3    an `expect:` is undecided: more replications are needed
+  130  interrupted: finished runs are kept, and the result is marked partial";

@@ -73,7 +73,11 @@ impl Complaint {
             Self::Usage { message, help } => {
                 Report::new(MietteDiagnostic::new(message).with_help(help))
             }
-            other => Report::new(MietteDiagnostic::new(other.to_string())),
+            Self::Expect(_)
+            | Self::Run(_)
+            | Self::Report(_)
+            | Self::Write { .. }
+            | Self::ReaderLeft => Report::new(MietteDiagnostic::new(self.to_string())),
         }
     }
 }

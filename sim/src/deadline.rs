@@ -46,7 +46,9 @@ fn timeout_at(at: Duration, reply: &Reply) -> Failure {
             Outcome::Failure(own) if reply.total_after == Duration::MAX => {
                 own.tokens_delivered.max(1)
             }
-            Outcome::Success { .. } | Outcome::Failure(_) => 1 + whole(f64::from(gaps) * (at - first).div_duration_f64(streaming)),
+            Outcome::Success { .. } | Outcome::Failure(_) => {
+                1 + whole(f64::from(gaps) * (at - first).div_duration_f64(streaming))
+            }
         };
     }
     failure

@@ -18,7 +18,11 @@ fn main() -> ExitCode {
         Err(error) => {
             // Help and the version are answers; everything else is a mistake in what was typed.
             let code = if error.use_stderr() { EXIT_INPUT } else { 0 };
-            return if error.print().is_ok() || code == 0 { code.into() } else { EXIT_INPUT.into() };
+            return if error.print().is_ok() || code == 0 {
+                code.into()
+            } else {
+                EXIT_INPUT.into()
+            };
         }
     };
     match commands::execute(cli) {

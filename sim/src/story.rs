@@ -52,45 +52,72 @@ impl<'a> Story<'a> {
     }
 
     /// An event in words: what it is, and the details.
+    #[expect(clippy::too_many_lines, reason = "one short arm for each event")]
     fn told(&self, at: Instant, event: &Event<'_>) -> (&'static str, String) {
         match *event {
             Event::Arrived { request } => {
-                let limit = request
-                    .max_tokens
-                    .map_or_else(String::new, |most| format!(", at most {most} answer tokens"));
+                let limit = request.max_tokens.map_or_else(String::new, |most| {
+                    format!(", at most {most} answer tokens")
+                });
                 let stream = if request.stream { ", streamed" } else { "" };
                 let (model, prompt) = (self.model(request.model), request.prompt_tokens);
-                ("arrived", format!("for `{model}`, {prompt} prompt tokens{limit}{stream}"))
+                (
+                    "arrived",
+                    format!("for `{model}`, {prompt} prompt tokens{limit}{stream}"),
+                )
             }
-            Event::PassedOver { deployment, why, .. } => {
-                ("passed over", self.passed_over_text(at, deployment, why))
-            }
-            Event::Picked { deployment, candidates, .. } => {
+            Event::PassedOver {
+                deployment, why, ..
+            } => ("passed over", self.passed_over_text(at, deployment, why)),
+            Event::Picked {
+                deployment,
+                candidates,
+                ..
+            } => {
                 let of = counted(candidates, "candidate");
-                ("picked", format!("{}, of {of}", self.deployment(deployment)))
+                (
+                    "picked",
+                    format!("{}, of {of}", self.deployment(deployment)),
+                )
             }
-            Event::NothingToPick { group, .. } => {
-                ("nothing", format!("no candidate in `{}`", self.model(group)))
-            }
-            Event::SlotRefused { deployment, limit, .. } => {
+            Event::NothingToPick { group, .. } => (
+                "nothing",
+                format!("no candidate in `{}`", self.model(group)),
+            ),
+            Event::SlotRefused {
+                deployment, limit, ..
+            } => {
                 let deployment = self.deployment(deployment);
                 ("refused", format!("{deployment}: all {limit} slots in use"))
             }
-            Event::ParkedForSlot { deployment, .. } => {
-                ("parked", format!("until {} has a free slot", self.deployment(deployment)))
-            }
+            Event::ParkedForSlot { deployment, .. } => (
+                "parked",
+                format!("until {} has a free slot", self.deployment(deployment)),
+            ),
             Event::Answered { answer, .. } => match answer {
                 Answer::Completed { .. } => ("answered", self.answer_text(answer)),
                 Answer::Failed { .. } => ("gave up", self.answer_text(answer)),
             },
             Event::Cancelled { .. } => ("cancelled", "the caller went away".to_owned()),
-            Event::Sent { deployment, attempt, .. } => {
-                ("sent", format!("attempt {} to {}", attempt + 1, self.deployment(deployment)))
-            }
-            Event::FirstToken { deployment, .. } => {
-                ("first token", format!("from {}", self.deployment(deployment)))
-            }
-            Event::Finished { deployment, attempt, took, outcome, .. } => {
+            Event::Sent {
+                deployment,
+                attempt,
+                ..
+            } => (
+                "sent",
+                format!("attempt {} to {}", attempt + 1, self.deployment(deployment)),
+            ),
+            Event::FirstToken { deployment, .. } => (
+                "first token",
+                format!("from {}", self.deployment(deployment)),
+            ),
+            Event::Finished {
+                deployment,
+                attempt,
+                took,
+                outcome,
+                ..
+            } => {
                 let details = format!(
                     "attempt {} at {} after {}: {}",
                     attempt + 1,
@@ -103,9 +130,12 @@ impl<'a> Story<'a> {
                     Outcome::Failure(_) => ("failed", details),
                 }
             }
-            Event::CooledDown { deployment, until, why, .. } => {
-                ("cooled", self.cooldown_text(at, deployment, until, why))
-            }
+            Event::CooledDown {
+                deployment,
+                until,
+                why,
+                ..
+            } => ("cooled", self.cooldown_text(at, deployment, until, why)),
             Event::Waiting { until, why, .. } => {
                 let why = match why {
                     WaitReason::Backoff => "backoff",
@@ -119,7 +149,10 @@ impl<'a> Story<'a> {
             }
             Event::FellBack { from, to, why, .. } => {
                 let (from, to) = (self.model(from), self.model(to));
-                ("falls back", format!("from `{from}` to `{to}` ({})", list_text(why)))
+                (
+                    "falls back",
+                    format!("from `{from}` to `{to}` ({})", list_text(why)),
+                )
             }
         }
     }
@@ -238,7 +271,11 @@ impl Observer for Story<'_> {
         }
         let arrived = *self.arrived.get_or_insert(at);
         let (what, details) = self.told(at, event);
-        self.lines.push(Line { after: at.since(arrived), what, details });
+        self.lines.push(Line {
+            after: at.since(arrived),
+            what,
+            details,
+        });
     }
 }
 
@@ -298,9 +335,13 @@ const fn request_of(event: &Event<'_>) -> RequestId {
 
 fn outcome_text(at: Instant, outcome: &Outcome) -> String {
     match outcome {
-        Outcome::Success { usage, first_token_after } => {
-            let first = first_token_after
-                .map_or_else(String::new, |after| format!(", first token after {}", Secs(after)));
+        Outcome::Success {
+            usage,
+            first_token_after,
+        } => {
+            let first = first_token_after.map_or_else(String::new, |after| {
+                format!(", first token after {}", Secs(after))
+            });
             format!("{} tokens{first}", usage.completion_tokens)
         }
         Outcome::Failure(failure) => failure_text(at, failure),
@@ -346,4 +387,104 @@ fn status_text(status: Option<u16>) -> String {
 fn counted(number: u32, what: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {what}{plural}")
+}
+
+#[cfg(test)]
+mod tests {
+    use scenarios::{LoadOptions, Scenario, Source};
+
+    use super::*;
+    use crate::simulate;
+
+    fn plan(text: &str) -> RunPlan {
+        let source = Source::Text {
+            name: "test".to_owned(),
+            text: text.to_owned(),
+        };
+        Scenario::load(&source, &LoadOptions::default())
+            .unwrap()
+            .plan(0, 0)
+    }
+
+    fn story(plan: &RunPlan, request: u64) -> String {
+        let mut story = Story::new(plan, RequestId(request)).unwrap();
+        simulate(plan, &mut story).unwrap();
+        story.to_string()
+    }
+
+    /// One deployment whose quota is one request a minute, another that is down, and a fallback.
+    const SCENARIO: &str = "
+purpose: A test of stories.
+kind: terminating
+litellm:
+  model_list:
+    - {model_name: chat, litellm_params: {model: openai/a, weight: 1}, model_info: {id: a}}
+    - {model_name: chat, litellm_params: {model: openai/b, weight: 0}, model_info: {id: b}}
+    - {model_name: spare, litellm_params: {model: openai/c}, model_info: {id: c}}
+  router_settings: {num_retries: 1, fallbacks: [{chat: [spare]}]}
+providers:
+  a:
+    latency: {first_token: {constant: {ms: 100}}}
+    quota: {requests_per_minute: 1}
+  b:
+    latency: {first_token: {constant: {ms: 100}}}
+    faults: [{outage: {}}]
+  c: {latency: {first_token: {constant: {ms: 250}}}}
+workload:
+  arrivals: {constant: {per_second: 2}}
+  lengths: {prompt: {constant: 10}, output: {constant: 20}}
+  duration_s: 3
+";
+
+    #[test]
+    fn a_story_tells_each_step_with_the_time_since_arrival() {
+        let plan = plan(SCENARIO);
+
+        insta::assert_snapshot!(story(&plan, 0), @"+0.000 s  arrived      for `chat`, 10 prompt tokens
++0.000 s  picked       a, of 2 candidates
++0.000 s  sent         attempt 1 to a
++0.100 s  came back    attempt 1 at a after 0.100 s: 20 tokens
++0.100 s  answered     by a, 10 prompt and 20 answer tokens; 1 attempt, 0 fallbacks, 0.000 s waited, 0.000 s in failed attempts");
+        insta::assert_snapshot!(story(&plan, 1), @"+0.000 s  arrived      for `chat`, 10 prompt tokens
++0.000 s  picked       a, of 2 candidates
++0.000 s  sent         attempt 1 to a
++0.000 s  failed       attempt 1 at a after 0.000 s: RateLimitError (429), retry-after 59 s
++0.000 s  cooled       a for 59.000 s: the provider said 429
++0.000 s  retries      retry 1 of 1 in this group
++0.000 s  passed over  a: in cooldown for another 59.000 s
++0.000 s  picked       b, of 1 candidate
++0.000 s  sent         attempt 2 to b
++0.000 s  failed       attempt 2 at b after 0.000 s: ServiceUnavailableError (503)
++0.000 s  falls back   from `chat` to `spare` (fallbacks)
++0.000 s  picked       c, of 1 candidate
++0.000 s  sent         attempt 3 to c
++0.250 s  came back    attempt 3 at c after 0.250 s: 20 tokens
++0.250 s  answered     by c, 10 prompt and 20 answer tokens; 3 attempts, 1 fallback, 0.000 s waited, 0.000 s in failed attempts");
+        insta::assert_snapshot!(story(&plan, 2), @"+0.000 s  arrived      for `chat`, 10 prompt tokens
++0.000 s  passed over  a: in cooldown for another 58.500 s
++0.000 s  picked       b, of 1 candidate
++0.000 s  sent         attempt 1 to b
++0.000 s  failed       attempt 1 at b after 0.000 s: ServiceUnavailableError (503)
++0.000 s  retries      retry 1 of 1 in this group
++0.000 s  passed over  a: in cooldown for another 58.500 s
++0.000 s  picked       b, of 1 candidate
++0.000 s  sent         attempt 2 to b
++0.000 s  failed       attempt 2 at b after 0.000 s: ServiceUnavailableError (503)
++0.000 s  falls back   from `chat` to `spare` (fallbacks)
++0.000 s  picked       c, of 1 candidate
++0.000 s  sent         attempt 3 to c
++0.250 s  came back    attempt 3 at c after 0.250 s: 20 tokens
++0.250 s  answered     by c, 10 prompt and 20 answer tokens; 3 attempts, 1 fallback, 0.000 s waited, 0.000 s in failed attempts");
+    }
+
+    #[test]
+    fn a_request_that_never_arrives_has_no_story() {
+        let plan = plan(SCENARIO);
+        let mut story = Story::new(&plan, RequestId(1_000_000)).unwrap();
+
+        simulate(&plan, &mut story).unwrap();
+
+        assert_eq!(story.arrived(), None);
+        assert_eq!(story.to_string(), "");
+    }
 }

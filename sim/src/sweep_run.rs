@@ -103,7 +103,13 @@ pub fn sweep_record(scenario: &Scenario, runs: Vec<RunRecord>, command: String) 
         version: env!("CARGO_PKG_VERSION").to_owned(),
         seed: scenario.seed(),
         replications: scenario.replications(),
-        profile: scenario.plan(scenario.reference(), 0).router.profile.name.as_str().to_owned(),
+        profile: scenario
+            .plan(scenario.reference(), 0)
+            .router
+            .profile
+            .name
+            .as_str()
+            .to_owned(),
         axes: scenario
             .axes()
             .iter()
@@ -156,4 +162,98 @@ fn fault_span_records(run_end: &RunEnd) -> Vec<FaultSpanRecord> {
             })
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use scenarios::{LoadOptions, Source};
+
+    use super::*;
+
+    fn scenario() -> Scenario {
+        let text = "
+purpose: A test of sweeps.
+kind: steady
+replications: 3
+litellm:
+  model_list:
+    - {model_name: m, litellm_params: {model: openai/a}, model_info: {id: a}}
+providers: {default: {latency: {first_token: {constant: {ms: 10}}}}}
+workload:
+  arrivals: {poisson: {per_second: 50}}
+  lengths: {prompt: {constant: 1}, output: {constant: 1}}
+  duration_s: 10
+sweep: {num_retries: [0, 1]}
+";
+        let source = Source::Text {
+            name: "test".to_owned(),
+            text: text.to_owned(),
+        };
+        Scenario::load(&source, &LoadOptions::default()).unwrap()
+    }
+
+    /// Calls the runs off once this many have been done.
+    struct Patience {
+        runs: usize,
+        told: Mutex<f64>,
+    }
+
+    impl Watch for Patience {
+        fn advanced(&self, share: f64) {
+            *self.told.lock().unwrap() += share;
+        }
+
+        fn is_cancelled(&self) -> bool {
+            *self.told.lock().unwrap() > self.runs as f64 - 1e-9
+        }
+    }
+
+    fn run(runs: usize) -> (Vec<RunRecord>, f64) {
+        let patience = Patience {
+            runs,
+            told: Mutex::new(0.0),
+        };
+        let records = run_plans(&scenario().plans(), NonZeroUsize::MIN, &patience).unwrap();
+        (records, patience.told.into_inner().unwrap())
+    }
+
+    fn places(records: &[RunRecord]) -> Vec<(usize, u32)> {
+        records
+            .iter()
+            .map(|record| (record.arm, record.replication))
+            .collect()
+    }
+
+    #[test]
+    fn records_come_in_the_order_of_the_plans() {
+        let (records, told) = run(100);
+
+        assert_eq!(
+            places(&records),
+            [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)]
+        );
+        assert!((told - 6.0).abs() < 1e-9, "{told} runs were told");
+    }
+
+    #[test]
+    fn a_sweep_that_is_called_off_keeps_what_is_finished_arm_by_arm() {
+        let (records, _) = run(3);
+
+        assert_eq!(places(&records), [(0, 0), (0, 1), (1, 0)]);
+        let sweep = sweep_record(&scenario(), records, "test".to_owned());
+        assert!(sweep.partial);
+        assert_eq!(sweep.arms[0].runs.len(), 2);
+        assert_eq!(sweep.arms[1].runs.len(), 1);
+    }
+
+    #[test]
+    fn arms_meet_the_same_requests_in_the_same_replication() {
+        let (records, _) = run(100);
+
+        assert_eq!(records[0].requests, records[3].requests);
+        assert_ne!(records[0].requests, records[1].requests);
+        assert!(!sweep_record(&scenario(), records, "test".to_owned()).partial);
+    }
 }

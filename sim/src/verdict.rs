@@ -15,6 +15,8 @@ use scenarios::Expectation;
 /// What became of one expectation in one arm.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Verdict {
+    /// Place of the expectation in the scenario's list.
+    pub expectation: usize,
     /// Name of the metric.
     pub metric: String,
     /// `axis=value` of each axis; empty if the scenario sweeps nothing.
@@ -102,7 +104,7 @@ pub fn judge(
     sweep: &SweepRecord,
 ) -> Result<Vec<Verdict>, ExpectError> {
     let mut verdicts = Vec::new();
-    for expectation in expectations {
+    for (number, expectation) in expectations.iter().enumerate() {
         let metric = metric_named(&expectation.metric)?;
         let arms: Vec<&ArmRecord> = sweep
             .arms
@@ -117,7 +119,7 @@ pub fn judge(
         }
         verdicts.extend(
             arms.into_iter()
-                .map(|arm| judge_arm(expectation, metric, arm)),
+                .map(|arm| judge_arm(number, expectation, metric, arm)),
         );
     }
     Ok(verdicts)
@@ -133,7 +135,12 @@ pub fn labels_text(labels: &[(String, String)]) -> String {
         .join(", ")
 }
 
-fn judge_arm(expectation: &Expectation, metric: &dyn Metric, arm: &ArmRecord) -> Verdict {
+fn judge_arm(
+    number: usize,
+    expectation: &Expectation,
+    metric: &dyn Metric,
+    arm: &ArmRecord,
+) -> Verdict {
     let values: Vec<f64> = arm
         .runs
         .iter()
@@ -156,6 +163,7 @@ fn judge_arm(expectation: &Expectation, metric: &dyn Metric, arm: &ArmRecord) ->
         ),
     };
     Verdict {
+        expectation: number,
         metric: expectation.metric.clone(),
         arm: labels_text(&arm.labels),
         bound: bound_text(expectation),
@@ -249,4 +257,138 @@ fn axes_text(sweep: &SweepRecord) -> String {
         .map(|axis| format!("{} ({})", axis.name, axis.values.join(", ")))
         .collect::<Vec<_>>()
         .join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use reports::{AxisRecord, RunRecord};
+
+    use super::*;
+
+    /// A run in which this many of 1,000 requests were answered.
+    fn run(completed: u64) -> RunRecord {
+        RunRecord {
+            requests: 1_000,
+            completed,
+            failed: 1_000 - completed,
+            ..RunRecord::default()
+        }
+    }
+
+    fn arm(value: &str, completed: &[u64]) -> ArmRecord {
+        ArmRecord {
+            labels: vec![("cooldown_time".to_owned(), value.to_owned())],
+            runs: completed.iter().map(|&completed| run(completed)).collect(),
+        }
+    }
+
+    fn sweep(arms: Vec<ArmRecord>) -> SweepRecord {
+        let values = arms.iter().map(|arm| arm.labels[0].1.clone()).collect();
+        let axes = vec![AxisRecord {
+            name: "cooldown_time".to_owned(),
+            values,
+        }];
+        SweepRecord {
+            axes,
+            arms,
+            ..SweepRecord::default()
+        }
+    }
+
+    fn expectation(metric: &str, at_least: Option<f64>, at_most: Option<f64>) -> Expectation {
+        Expectation {
+            metric: metric.to_owned(),
+            at_least,
+            at_most,
+            filter: Vec::new(),
+        }
+    }
+
+    fn findings(expectation: Expectation, sweep: &SweepRecord) -> Vec<Finding> {
+        judge(&[expectation], sweep)
+            .unwrap()
+            .iter()
+            .map(|verdict| verdict.finding)
+            .collect()
+    }
+
+    #[test]
+    fn an_interval_that_holds_the_bound_inside_decides_nothing() {
+        // 0.9 ± 0.0131 by Student's t with 2 degrees of freedom is 0.876 to 0.924.
+        let sweep = sweep(vec![arm("5", &[890, 900, 910])]);
+        let of = |at_least| findings(expectation("success_ratio", Some(at_least), None), &sweep);
+
+        assert_eq!(of(0.87), [Finding::Holds]);
+        assert_eq!(of(0.89), [Finding::Inconclusive]);
+        assert_eq!(of(0.91), [Finding::Inconclusive]);
+        assert_eq!(of(0.93), [Finding::Fails]);
+    }
+
+    #[test]
+    fn an_upper_bound_is_judged_the_other_way_round_and_both_together() {
+        let sweep = sweep(vec![arm("5", &[890, 900, 910])]);
+        let of = |least, most| findings(expectation("success_ratio", least, most), &sweep);
+
+        assert_eq!(of(None, Some(0.93)), [Finding::Holds]);
+        assert_eq!(of(None, Some(0.87)), [Finding::Fails]);
+        assert_eq!(of(Some(0.87), Some(0.9)), [Finding::Inconclusive]);
+        assert_eq!(of(Some(0.95), Some(0.96)), [Finding::Fails]);
+    }
+
+    #[test]
+    fn one_replication_is_judged_by_its_value() {
+        let sweep = sweep(vec![arm("5", &[900])]);
+
+        assert_eq!(
+            findings(expectation("success_ratio", Some(0.9), None), &sweep),
+            [Finding::Holds]
+        );
+        assert_eq!(
+            findings(expectation("success_ratio", Some(0.901), None), &sweep),
+            [Finding::Fails]
+        );
+    }
+
+    #[test]
+    fn an_arm_without_runs_is_undecided_and_a_metric_without_a_value_fails() {
+        let sweep = sweep(vec![arm("5", &[]), arm("30", &[0])]);
+
+        assert_eq!(
+            findings(expectation("latency_p99_ms", None, Some(1_000.0)), &sweep),
+            [Finding::Inconclusive, Finding::Fails]
+        );
+    }
+
+    #[test]
+    fn where_selects_arms_and_selecting_none_is_an_error() {
+        let sweep = sweep(vec![arm("5", &[900]), arm("30", &[100])]);
+        let mut expected = expectation("success_ratio", Some(0.5), None);
+        expected.filter = vec![("cooldown_time".to_owned(), "30".to_owned())];
+
+        let verdicts = judge(&[expected.clone()], &sweep).unwrap();
+        assert_eq!(verdicts.len(), 1);
+        assert_eq!(verdicts[0].arm, "cooldown_time=30");
+        assert_eq!(Finding::worst(&verdicts), Finding::Fails);
+
+        expected.filter[0].1 = "60".to_owned();
+        insta::assert_snapshot!(judge(&[expected], &sweep).unwrap_err(), @"expect: no arm has cooldown_time=60; the axes are cooldown_time (5, 30)");
+    }
+
+    #[test]
+    fn an_unknown_metric_is_refused_with_what_was_probably_meant() {
+        let of = |metric| check_metrics(&[expectation(metric, Some(1.0), None)]).unwrap_err();
+
+        insta::assert_snapshot!(of("sucess_ratio"), @"expect: unknown metric `sucess_ratio`; did you mean `success_ratio`?");
+        assert!(
+            of("beauty")
+                .to_string()
+                .contains("known are success_ratio, ")
+        );
+    }
+
+    #[test]
+    fn the_worst_finding_counts_and_nothing_expected_holds() {
+        assert!(Finding::Fails > Finding::Inconclusive && Finding::Inconclusive > Finding::Holds);
+        assert_eq!(Finding::worst(&[]), Finding::Holds);
+    }
 }

@@ -9,7 +9,7 @@ mod table;
 
 use self::table::PRESETS;
 use crate::{
-    dist::{Component, Distribution, Empirical, LogNormal, Quantile},
+    dist::{Component, Constant, Distribution, Empirical, LogNormal, Quantile},
     error::SpecError,
     latency::LatencySpec,
     quota::{HintForm, QuotaSpec, TokenCharge, WindowKind},
@@ -62,6 +62,11 @@ pub enum Setting {
 /// A distribution of milliseconds, as published.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Shape {
+    /// Always the same.
+    Constant {
+        /// Milliseconds.
+        ms: f64,
+    },
     /// Median and sigma of a log-normal one.
     LogNormal {
         /// Milliseconds.
@@ -147,6 +152,7 @@ impl Preset {
 impl Shape {
     fn distribution(self) -> Distribution {
         match self {
+            Self::Constant { ms } => Distribution::Constant(Constant { ms }),
             Self::LogNormal { median_ms, sigma } => log_normal(median_ms, sigma),
             Self::Quantiles(points) => {
                 let point = |&(share, ms): &(f64, f64)| Quantile { share, ms };

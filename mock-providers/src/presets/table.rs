@@ -8,10 +8,7 @@ const fn sourced(setting: Setting, source: &'static str) -> Parameter {
     Parameter { setting, source }
 }
 
-const TWENTY_MS_A_TOKEN: Setting = Setting::PerOutputToken(Shape::LogNormal {
-    median_ms: 20.0,
-    sigma: 0.0,
-});
+const TWENTY_MS_A_TOKEN: Setting = Setting::PerOutputToken(Shape::Constant { ms: 20.0 });
 const TWENTY_MS_SOURCE: &str = "assumption: no public measurement at hand; 20 ms a token is what \
      field notes E1 calculate with";
 const GPT_4O: Setting = Setting::FirstToken(Shape::ThreeQuantiles {
@@ -31,12 +28,12 @@ pub(super) const PRESETS: &[Preset] = &[
         about: "Anthropic's API: a token bucket on input tokens, retry-after in seconds",
         parameters: &[
             sourced(
-                Setting::FirstToken(Shape::ThreeQuantiles {
-                    p50_ms: 941.0,
-                    p95_ms: 2_939.0,
-                    p99_ms: 4_787.0,
+                Setting::FirstToken(Shape::LogNormal {
+                    median_ms: 941.0,
+                    sigma: 0.692,
                 }),
-                "Claude Sonnet 4.6 over 24 h, modelstats.ai, 2026 (field notes D3)",
+                "Claude Sonnet 4.6 over 24 h, modelstats.ai, 2026: p50 941, p95 2,939, p99 4,787 ms \
+                 (field notes D3); sigma is ln(p95 ÷ p50) ÷ 1.645, and gives a p99 of 4,707 ms",
             ),
             sourced(TWENTY_MS_A_TOKEN, TWENTY_MS_SOURCE),
             sourced(

@@ -211,6 +211,7 @@ fn presets_have_the_quantiles_that_their_source_gives() {
             let drawn = answers(provider(&format!(r#"{{"preset": "{}"}}"#, preset.name)));
             let drawn = sorted(drawn.into_iter().map(|answer| answer.0));
             match shape {
+                Shape::Constant { ms } => assert_near(mean(&drawn), ms, 1e-9),
                 Shape::ThreeQuantiles {
                     p50_ms,
                     p95_ms,

@@ -2,7 +2,7 @@
 //!
 //! A metric is a name, a unit, which way is better, a formula in words and a function of a
 //! [`RunRecord`]. Tables, exports, the page, `expect:` lines and METRICS.md all read [`metrics()`],
-//! so a new metric is a file here and a line in [`ALL`]. `None` means "not known" (no such
+//! so a new metric is a file here and a line in `ALL`. `None` means "not known" (no such
 //! request, no service level, no price); it is never shown as zero.
 
 mod attempts;

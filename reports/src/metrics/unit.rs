@@ -150,7 +150,7 @@ impl Unit {
         };
         match self {
             Self::Ratio => of(100.0, 2, " %"),
-            Self::Millis if value >= 10_000.0 => of(1e-3, 1, " s"),
+            Self::Millis if value >= 100_000.0 => of(1e-3, 1, " s"),
             Self::Millis if value >= 1_000.0 => of(1e-3, 2, " s"),
             Self::Millis if value >= 100.0 => of(1.0, 0, " ms"),
             Self::Millis => of(1.0, 1, " ms"),
@@ -239,7 +239,8 @@ mod tests {
         assert_eq!(Unit::Millis.show(84.26), "84.3 ms");
         assert_eq!(Unit::Millis.show(842.6), "843 ms");
         assert_eq!(Unit::Millis.show(1_842.6), "1.84 s");
-        assert_eq!(Unit::Millis.show(61_842.6), "61.8 s");
+        assert_eq!(Unit::Millis.show(61_842.6), "61.84 s");
+        assert_eq!(Unit::Millis.show(161_842.6), "161.8 s");
         assert_eq!(Unit::PerRequest.show(1.0456), "1.046");
         assert_eq!(Unit::UsdPer1000Requests.show(12.345), "$12.35");
         assert_eq!(Unit::Count.show(1_234_567.0), "1,234,567");
@@ -255,12 +256,12 @@ mod tests {
             n: 10,
         };
 
-        assert_eq!(Unit::Millis.show_estimate(&estimate), "12.3 ± 0.1 s");
+        assert_eq!(Unit::Millis.show_estimate(&estimate), "12.35 ± 0.09 s");
         let lone = Estimate {
             half_width: None,
             ..estimate
         };
-        assert_eq!(Unit::Millis.show_estimate(&lone), "12.3 s");
+        assert_eq!(Unit::Millis.show_estimate(&lone), "12.35 s");
     }
 
     #[test]

@@ -35,7 +35,7 @@ impl Plot for Deployments {
         };
         let limited = limited(&comparison).map_or_else(
             || " No attempt met a 429.".to_owned(),
-            |(provider, counts)| format!(" Most 429s come from {provider}: {counts} a run."),
+            |(whom, counts)| format!(" Most 429s come from {whom}: {counts} a run."),
         );
         format!(
             "Share of all attempts sent to each deployment, over all replications; the end in orange \
@@ -112,7 +112,7 @@ impl Plot for Deployments {
     }
 }
 
-/// The provider that sent most 429s in the arms shown, and how many a run in each of them.
+/// The deployment that sent most 429s in the arms shown, and how many a run in each of them.
 fn limited(comparison: &Comparison<'_>) -> Option<(String, String)> {
     let shown = shown(comparison);
     let of =
@@ -138,10 +138,12 @@ fn limited(comparison: &Comparison<'_>) -> Option<(String, String)> {
             }
         })
         .collect();
-    let provider = comparison.runs(shown[0].0)[0].deployments[busiest]
-        .provider
-        .clone();
-    Some((provider, counts.join(", ")))
+    let first = &comparison.runs(shown[0].0)[0].deployments[busiest];
+    let whom = match first.provider.is_empty() || first.provider == first.id {
+        true => first.id.clone(),
+        false => format!("{} ({})", first.id, first.provider),
+    };
+    Some((whom, counts.join(", ")))
 }
 
 /// Best and reference.

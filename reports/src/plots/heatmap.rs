@@ -434,6 +434,6 @@ mod tests {
     #[test]
     fn a_value_in_a_cell_is_short() {
         assert_eq!(short_value(Unit::Ratio, 0.987_2), "98.72");
-        assert_eq!(short_value(Unit::Millis, 12_300.0), "12.3 s");
+        assert_eq!(short_value(Unit::Millis, 12_300.0), "12.30 s");
     }
 }

@@ -1,6 +1,6 @@
 //! Pictures of a sweep, as SVG whose text is text.
 //!
-//! A plot is a file here and a line in [`ALL`]; the page and the report's folder take whatever applies
+//! A plot is a file here and a line in `ALL`; the page and the report's folder take whatever applies
 //! to a sweep. Plots say what they show in a caption, with the numbers that matter, because a picture alone is not read.
 
 mod arms;

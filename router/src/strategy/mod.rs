@@ -111,6 +111,9 @@ pub trait RoutingStrategy: fmt::Debug + Send {
     ) {
     }
 
+    /// Groups have other members from now on: what was prepared for them is stale.
+    fn on_groups_changed(&mut self) {}
+
     /// The caller went away during an attempt.
     fn on_abandoned(&mut self, _now: Instant, _sent: &Sent<'_>) {}
 }

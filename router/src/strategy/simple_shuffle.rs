@@ -102,6 +102,10 @@ impl RoutingStrategy for SimpleShuffle {
         // Rounding may leave a sliver: it belongs to the last that has a share.
         members.iter().rfind(|&&d| weight(d) > 0.0).copied()
     }
+
+    fn on_groups_changed(&mut self) {
+        self.whole.clear();
+    }
 }
 
 type Value = fn(&DeploymentConfig) -> Option<f64>;

@@ -11,106 +11,12 @@ use router::{
 };
 
 use crate::{
+    pace::Pace,
     setup,
+    trace::{Played, PlayedAttempt, PlayedResult, Trace},
     upstream::{Course, ScriptedUpstream, millis},
-    vector::{Asked, ClientStep, Vector},
+    vector::{Asked, ClientStep, Facts, Getter, Vector},
 };
-
-/// What one run of a vector showed.
-#[derive(Debug, Default)]
-pub(crate) struct Trace {
-    pub(crate) requests: BTreeMap<String, Played>,
-    pub(crate) bursts: BTreeMap<String, Vec<Played>>,
-    pub(crate) batches: BTreeMap<String, Vec<Played>>,
-    /// The benched set after each step, with seconds and status.
-    pub(crate) benched: Vec<(String, BTreeMap<String, (f64, String)>)>,
-    pub(crate) most_at_once: BTreeMap<String, u32>,
-    pub(crate) queries: BTreeMap<String, Vec<String>>,
-    /// Deployments in the order of their first use.
-    used: Vec<String>,
-}
-
-impl Trace {
-    /// Names equal deployments by the order of their first use, as the recorder did.
-    pub(crate) fn renamed(mut self, symmetric: &[Vec<String>]) -> Self {
-        let mut names: BTreeMap<String, String> = BTreeMap::new();
-        for list in symmetric {
-            let used = self.used.iter().filter(|name| list.contains(name));
-            let unused = list.iter().filter(|name| !self.used.contains(name));
-            names.extend(used.chain(unused).cloned().zip(list.iter().cloned()));
-        }
-        let rename = |name: &mut String| {
-            if let Some(new) = names.get(name) {
-                name.clone_from(new);
-            }
-        };
-        let played = self
-            .requests
-            .values_mut()
-            .chain(self.bursts.values_mut().flatten())
-            .chain(self.batches.values_mut().flatten());
-        for played in played {
-            played
-                .attempts
-                .iter_mut()
-                .for_each(|a| rename(&mut a.deployment));
-            if let PlayedResult::Served { by } = &mut played.result {
-                rename(by);
-            }
-        }
-        let key = |(mut name, value)| {
-            rename(&mut name);
-            (name, value)
-        };
-        for (_, benched) in &mut self.benched {
-            *benched = std::mem::take(benched).into_iter().map(key).collect();
-        }
-        let key = |(mut name, value)| {
-            rename(&mut name);
-            (name, value)
-        };
-        self.most_at_once = self.most_at_once.into_iter().map(key).collect();
-        self
-    }
-}
-
-/// What became of one request.
-#[derive(Debug, Clone)]
-pub(crate) struct Played {
-    pub(crate) started: Instant,
-    pub(crate) ended: Instant,
-    /// Attempts that were seen upstream, in order of arrival there.
-    pub(crate) attempts: Vec<PlayedAttempt>,
-    /// Attempts on a port where nobody listens.
-    pub(crate) refused: usize,
-    /// Computed waits.
-    pub(crate) waits: usize,
-    pub(crate) result: PlayedResult,
-}
-
-#[derive(Debug, Clone)]
-pub(crate) struct PlayedAttempt {
-    pub(crate) deployment: String,
-    pub(crate) status: String,
-    pub(crate) arrived: Instant,
-    pub(crate) ended: Instant,
-}
-
-#[derive(Debug, Clone)]
-pub(crate) enum PlayedResult {
-    Served {
-        by: String,
-    },
-    Failed {
-        exception: &'static str,
-        status: Option<u16>,
-        try_again_in: Option<Duration>,
-    },
-}
-
-/// The client's own overhead before an attempt reaches the upstream, and after its end: the least
-/// that was recorded. Order matters here, not length.
-const OVERHEAD: Duration = Duration::from_millis(1);
 
 struct World<'a> {
     router: Router,
@@ -121,14 +27,15 @@ struct World<'a> {
     entered: u64,
     next_request: u64,
     live: BTreeMap<RequestId, Live>,
+    paces: BTreeMap<String, Pace>,
     benches: Benches,
-    at_once: BTreeMap<String, u32>,
     trace: Trace,
 }
 
 /// A request under way.
 struct Live {
     asked: Asked,
+    pace: Pace,
     held: Option<Held>,
     played: Played,
     /// Who delivered the first token that the caller saw.
@@ -173,7 +80,7 @@ impl Observer for Benches {
 }
 
 /// Plays the whole vector.
-pub(crate) fn play(vector: &Vector, config: &RouterConfig, seed: u64, settles: bool) -> Trace {
+pub(crate) fn play(vector: &Vector, facts: &Facts, config: &RouterConfig, seed: u64) -> Trace {
     let router = Router::new(config, Seed(seed)).expect("a configuration that LiteLLM accepts");
     let mut world = World {
         names: config.deployments.iter().map(|d| d.id.clone()).collect(),
@@ -184,14 +91,17 @@ pub(crate) fn play(vector: &Vector, config: &RouterConfig, seed: u64, settles: b
         entered: 0,
         next_request: 0,
         live: BTreeMap::new(),
+        paces: BTreeMap::new(),
         benches: Benches::default(),
-        at_once: BTreeMap::new(),
         trace: Trace::default(),
     };
     let settle = millis(vector.settle_ms.unwrap_or(60.0));
     for step in &vector.client {
+        if let ClientStep::Batch { requests, .. } = step {
+            world.paces = Pace::of_batch(requests, facts);
+        }
         let done = world.step(step);
-        if let (Some(id), true) = (done, settles) {
+        if let (Some(id), true) = (done, facts.cooldowns.is_some()) {
             world.now += settle;
             world.look_at_benches(id);
         }
@@ -204,7 +114,7 @@ impl World<'_> {
     fn step(&mut self, step: &ClientStep) -> Option<String> {
         match step {
             ClientStep::Request(asked) => {
-                let played = self.run(&[asked.clone()]).remove(0);
+                let played = self.run(std::slice::from_ref(asked)).remove(0);
                 self.trace.requests.insert(asked.id.clone(), played);
                 return Some(asked.id.clone());
             }
@@ -223,7 +133,7 @@ impl World<'_> {
             } => {
                 let mut all = Vec::new();
                 for _ in 0..*count {
-                    all.extend(self.run(&[asked.clone()]));
+                    all.extend(self.run(std::slice::from_ref(asked)));
                     self.now += millis(*gap_ms);
                 }
                 self.trace.bursts.insert(asked.id.clone(), all);
@@ -247,7 +157,10 @@ impl World<'_> {
                 let at = u32::try_from(at.expect("a deployment")).unwrap();
                 self.router.delete_deployment(DeploymentId(at));
             }
-            ClientStep::Query { id, .. } => {
+            ClientStep::Query {
+                id,
+                method: Getter::GetModelIds,
+            } => {
                 let mut ids = self.names.clone();
                 ids.sort();
                 ids.dedup();
@@ -297,7 +210,7 @@ impl World<'_> {
             let id = RequestId(self.next_request);
             self.next_request += 1;
             self.push(
-                self.now + millis(asked.delay_ms),
+                self.now + millis(asked.delay_ms) + self.pace(&asked.id).late,
                 Due::Start(Box::new(asked.clone()), id),
             );
         }
@@ -344,6 +257,10 @@ impl World<'_> {
         self.obey(id, turn, done);
     }
 
+    fn pace(&self, id: &str) -> Pace {
+        self.paces.get(id).copied().unwrap_or_default()
+    }
+
     fn start(&mut self, asked: Asked, id: RequestId) -> Turn {
         let request = Request {
             id,
@@ -365,6 +282,7 @@ impl World<'_> {
         self.live.insert(
             id,
             Live {
+                pace: self.pace(&asked.id),
                 asked,
                 held: None,
                 played,
@@ -377,6 +295,7 @@ impl World<'_> {
     /// An attempt reaches the upstream, which decides what becomes of it.
     fn arrives(&mut self, id: RequestId) {
         let live = self.live.get_mut(&id).expect("a live request");
+        let pace = live.pace;
         let Some(Held::Attempt(attempt)) = &live.held else {
             unreachable!("an attempt arrives")
         };
@@ -386,7 +305,7 @@ impl World<'_> {
         let stream = live.asked.stream;
         let course = self
             .upstream
-            .call(self.now, OVERHEAD, &name, stream, plan.deadline);
+            .call(self.now, live.pace.out, &name, stream, plan.deadline);
         let ends = self.now + course.ends_after;
         if course.unseen {
             live.played.refused += 1;
@@ -397,13 +316,7 @@ impl World<'_> {
                 arrived: self.now,
                 ended: ends,
             });
-            if !self.trace.used.contains(&name) {
-                self.trace.used.push(name.clone());
-            }
-            let calls = self.at_once.entry(name.clone()).or_default();
-            *calls += 1;
-            let most = self.trace.most_at_once.entry(name).or_default();
-            *most = (*most).max(*calls);
+            self.trace.calls.push((name, self.now, ends));
         }
         if wants_first_token && course.headers_after < course.ends_after {
             self.push(self.now + course.headers_after, Due::Headers(id));
@@ -412,7 +325,7 @@ impl World<'_> {
         let back = if course.label == "abandoned" {
             Duration::ZERO
         } else {
-            OVERHEAD
+            pace.back
         };
         self.push(ends + back, Due::Ends(id, Box::new(course)));
     }
@@ -423,9 +336,6 @@ impl World<'_> {
             unreachable!("an attempt ends")
         };
         let name = &self.names[attempt.deployment().index()];
-        if !course.unseen {
-            *self.at_once.get_mut(name).expect("it arrived") -= 1;
-        }
         let delivered = match &course.outcome {
             Outcome::Success { .. } => true,
             Outcome::Failure(failure) => failure.tokens_delivered > 0,
@@ -465,7 +375,8 @@ impl World<'_> {
         match turn.step {
             Step::Send(attempt) => {
                 live.held = Some(Held::Attempt(attempt));
-                self.push(self.now + OVERHEAD, Due::Arrives(id));
+                let out = live.pace.out;
+                self.push(self.now + out, Due::Arrives(id));
             }
             Step::Wait(wait) => {
                 let until = wait.until();
@@ -495,7 +406,10 @@ impl World<'_> {
                 status: error.status(),
                 try_again_in: match error {
                     RouteError::NoDeployments { try_again_in, .. } => Some(*try_again_in),
-                    _ => None,
+                    RouteError::Attempt { .. }
+                    | RouteError::Blocked { .. }
+                    | RouteError::SlotsInUse { .. }
+                    | RouteError::UnknownModel { .. } => None,
                 },
             },
         }

@@ -1,6 +1,10 @@
 //! A vector as it is written in its file. The schema is described in `vectors/README.md`.
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -50,7 +54,6 @@ pub(crate) enum Script {
 
 /// What a scripted upstream does with one call.
 #[derive(Deserialize, Debug, Clone, Default)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Reply {
     pub(crate) until_ms: Option<f64>,
     pub(crate) status: Option<u16>,
@@ -71,6 +74,9 @@ pub(crate) struct Reply {
     pub(crate) chunk_ms: f64,
     pub(crate) break_after: Option<u32>,
     pub(crate) break_kind: Option<String>,
+    /// Fields that are not known here.
+    #[serde(flatten)]
+    pub(crate) other: Object,
 }
 
 #[derive(Deserialize, Debug, Clone, Default)]
@@ -121,8 +127,42 @@ pub(crate) enum ClientStep {
     },
     Query {
         id: String,
-        method: String,
+        method: Getter,
     },
+}
+
+impl ClientStep {
+    /// The requests that it makes.
+    pub(crate) fn requests(&self) -> &[Asked] {
+        match self {
+            Self::Request(asked) | Self::Burst { asked, .. } => std::slice::from_ref(asked),
+            Self::Batch { requests, .. } => requests,
+            Self::Sleep { .. }
+            | Self::At { .. }
+            | Self::Align { .. }
+            | Self::UpdateSettings { .. }
+            | Self::DeleteDeployment { .. }
+            | Self::Query { .. } => &[],
+        }
+    }
+}
+
+impl Upstream {
+    /// Every scripted reply.
+    pub(crate) fn replies(&self) -> impl Iterator<Item = &Reply> {
+        let own = self.deployments.values().flat_map(|script| match script {
+            Script::Replies(replies) | Script::ByTime(replies) => replies.as_slice(),
+            Script::Shared(_) => &[],
+        });
+        own.chain(self.shared.values().flatten())
+    }
+}
+
+/// A getter of the router's.
+#[derive(Deserialize, Debug)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Getter {
+    GetModelIds,
 }
 
 /// A request of the client's.
@@ -137,6 +177,8 @@ pub(crate) struct Asked {
     pub(crate) stream: bool,
     #[serde(default)]
     pub(crate) sync: bool,
+    #[serde(default)]
+    pub(crate) api: Option<String>,
     #[serde(default)]
     pub(crate) words: u32,
     #[serde(default)]
@@ -187,6 +229,7 @@ pub(crate) struct RequestFacts {
 
 #[derive(Deserialize, Debug)]
 pub(crate) struct OutcomeFacts {
+    pub(crate) seen: u32,
     pub(crate) attempts: Vec<AttemptFacts>,
     pub(crate) result: ResultFacts,
     pub(crate) elapsed_ms: Spread,
@@ -262,7 +305,6 @@ pub(crate) struct Distribution {
 #[derive(Deserialize, Debug)]
 pub(crate) struct BenchFacts {
     pub(crate) after: String,
-    pub(crate) at_ms: Spread,
     pub(crate) cooling: Option<BTreeMap<String, Benched>>,
     #[serde(default)]
     pub(crate) variants: Vec<BenchVariant>,
@@ -287,22 +329,22 @@ pub(crate) struct QueryFacts {
 
 /// Text of a JSON string or number.
 pub(crate) fn text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Every vector of a folder, by file name.
-pub(crate) fn read_folder(folder: &Path) -> Vec<Vector> {
+/// Every vector of a folder, in order of file names; those that cannot be read, with the reason.
+pub(crate) fn read_folder(folder: &Path) -> Vec<Result<Vector, String>> {
     let entries = fs::read_dir(folder)
         .unwrap_or_else(|error| panic!("cannot read the folder {}: {error}", folder.display()));
     let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| path.extension().is_some_and(|e| e == "json"));
     paths.sort();
-    let read = |path: &std::path::PathBuf| {
-        let text = fs::read_to_string(path).unwrap();
-        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    let read = |path: &PathBuf| {
+        let text = fs::read_to_string(path).map_err(|error| error.to_string());
+        let vector = text.and_then(|t| serde_json::from_str(&t).map_err(|e| e.to_string()));
+        vector.map_err(|why| format!("{}: {why}", path.display()))
     };
     paths.iter().map(read).collect()
 }

@@ -164,4 +164,8 @@ fn the_azure_scenario_of_the_library_plays_the_whole_trace() {
     assert_eq!(scenario.arms().len(), 24);
     let plan = scenario.plan(23, 9);
     assert_eq!(plan.workload.arrivals(plan.seed).count(), 19_366);
+    let [(_, stats)] = &scenario.trace_stats()[..] else {
+        panic!("one trace")
+    };
+    assert_eq!((stats.rows, stats.peak_per_min), (19_366, 507));
 }

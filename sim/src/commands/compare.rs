@@ -28,7 +28,10 @@ pub(super) fn compare(args: &CompareArgs) -> Result<Ended, Complaint> {
     let plans: Vec<RunPlan> = (0..)
         .zip(&sides)
         .flat_map(|(arm, side)| {
-            side.scenario.plans().into_iter().map(move |plan| RunPlan { arm, ..plan })
+            side.scenario
+                .plans()
+                .into_iter()
+                .map(move |plan| RunPlan { arm, ..plan })
         })
         .collect();
     let done = run::execute_plans(&plans, &args.output)?;
@@ -37,11 +40,7 @@ pub(super) fn compare(args: &CompareArgs) -> Result<Ended, Complaint> {
     run::give_out(&sweep, &[], &args.output, done.interrupted)
 }
 
-fn configs(
-    scenario: &ScenarioArgs,
-    config: &Path,
-    against: &Path,
-) -> Result<Vec<Side>, Complaint> {
+fn configs(scenario: &ScenarioArgs, config: &Path, against: &Path) -> Result<Vec<Side>, Complaint> {
     if config == against {
         return Err(Complaint::Usage {
             message: "the two configs are the same file".to_owned(),
@@ -51,8 +50,14 @@ fn configs(
     [config, against]
         .into_iter()
         .map(|file| {
-            let scenario = ScenarioArgs { config: Some(file.to_path_buf()), ..scenario.clone() };
-            Ok(Side { label: file.display().to_string(), scenario: as_one_arm(&scenario, &[])? })
+            let scenario = ScenarioArgs {
+                config: Some(file.to_path_buf()),
+                ..scenario.clone()
+            };
+            Ok(Side {
+                label: file.display().to_string(),
+                scenario: as_one_arm(&scenario, &[])?,
+            })
         })
         .collect()
 }
@@ -73,7 +78,10 @@ fn settings(scenario: &ScenarioArgs, arms: &[String]) -> Result<Vec<Side>, Compl
             });
         }
         let scenario = as_one_arm(scenario, &assignments(label)?)?;
-        sides.push(Side { label: label.clone(), scenario });
+        sides.push(Side {
+            label: label.clone(),
+            scenario,
+        });
     }
     Ok(sides)
 }
@@ -85,12 +93,19 @@ fn as_one_arm(
 ) -> Result<Scenario, Complaint> {
     let replications = scenario.load()?.replications();
     let mut sets = vec![
-        ("sweep".to_owned(), format!("{{replications: {replications}}}")),
+        (
+            "sweep".to_owned(),
+            format!("{{replications: {replications}}}"),
+        ),
         ("reference".to_owned(), "null".to_owned()),
         ("expect".to_owned(), "[]".to_owned()),
     ];
     sets.extend(scenario.sets.iter().chain(changes).cloned());
-    ScenarioArgs { sets, ..scenario.clone() }.load()
+    ScenarioArgs {
+        sets,
+        ..scenario.clone()
+    }
+    .load()
 }
 
 /// The changes that an arm stands for.
@@ -152,8 +167,10 @@ fn side_by_side(
     for run in runs {
         arms[run.arm].runs.push(run);
     }
-    let each: Vec<SweepRecord> =
-        sides.iter().map(|side| sweep_record(&side.scenario, Vec::new(), String::new())).collect();
+    let each: Vec<SweepRecord> = sides
+        .iter()
+        .map(|side| sweep_record(&side.scenario, Vec::new(), String::new()))
+        .collect();
     let told = |of: fn(&SweepRecord) -> &Vec<String>| {
         let mut lines: Vec<String> = Vec::new();
         for line in each.iter().flat_map(of) {
@@ -165,7 +182,10 @@ fn side_by_side(
     };
     SweepRecord {
         command,
-        axes: vec![AxisRecord { name: axis.to_owned(), values: labels }],
+        axes: vec![AxisRecord {
+            name: axis.to_owned(),
+            values: labels,
+        }],
         arms,
         reference: 0,
         partial,
@@ -196,7 +216,10 @@ mod tests {
     #[test]
     fn commas_inside_brackets_and_quotes_part_nothing() {
         assert_eq!(split_outside_brackets("a=1,b=2"), ["a=1", "b=2"]);
-        assert_eq!(split_outside_brackets("a=[1,2],b='x,y'"), ["a=[1,2]", "b='x,y'"]);
+        assert_eq!(
+            split_outside_brackets("a=[1,2],b='x,y'"),
+            ["a=[1,2]", "b='x,y'"]
+        );
         assert_eq!(split_outside_brackets(""), [""]);
     }
 

@@ -10,7 +10,10 @@ pub(super) fn explain(args: &ExplainArgs) -> Result<Ended, Complaint> {
     let scenario = args.scenario.load()?;
     if args.arm >= scenario.arms().len() || args.rep >= scenario.replications() {
         return Err(Complaint::Usage {
-            message: format!("there is no arm {} with a replication {}", args.arm, args.rep),
+            message: format!(
+                "there is no arm {} with a replication {}",
+                args.arm, args.rep
+            ),
             help: format!(
                 "arms are 0 to {}, replications 0 to {}",
                 scenario.arms().len() - 1,

@@ -64,7 +64,10 @@ impl ScenarioArgs {
                     "`{}` is a LiteLLM config and no scenario: it does not say who asks what",
                     self.scenario,
                 ),
-                help: format!("give it to a scenario: routelab run baseline --config {}", self.scenario),
+                help: format!(
+                    "give it to a scenario: routelab run baseline --config {}",
+                    self.scenario
+                ),
             });
         }
         Ok(Scenario::load(&self.source(), &self.options())?)
@@ -109,7 +112,11 @@ impl ScenarioArgs {
         if let Some(reps) = self.reps {
             words.extend(["--reps".to_owned(), reps.to_string()]);
         }
-        words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+        words
+            .iter()
+            .map(|word| quoted(word))
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 }
 

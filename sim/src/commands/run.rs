@@ -64,6 +64,11 @@ pub(super) fn give_out(
     }
     let verdicts = judge(expectations, sweep)?;
     let judged = verdicts_text(&verdicts);
+    // The report comes first: whoever reads standard output may leave early.
+    if !output.no_report {
+        let page = output::write_report(sweep, &output.out)?;
+        note(&format!("report: {}", page.display()));
+    }
     match output.format {
         Format::Console => output::print(&(reports::console(sweep) + &judged))?,
         Format::Markdown => output::print(&reports::markdown(sweep))?,
@@ -72,10 +77,6 @@ pub(super) fn give_out(
     }
     if output.format != Format::Console && !judged.is_empty() {
         note(judged.trim_end());
-    }
-    if !output.no_report {
-        let page = output::write_report(sweep, &output.out)?;
-        note(&format!("report: {}", page.display()));
     }
     Ok(if interrupted {
         note("interrupted: the result is partial");
@@ -89,27 +90,39 @@ pub(super) fn give_out(
     })
 }
 
-/// One line for each verdict; nothing if nothing was expected.
+/// What became of each expectation: one line for the arms in which it holds, and one for every arm in
+/// which it does not. Nothing if nothing was expected.
 fn verdicts_text(verdicts: &[Verdict]) -> String {
     if verdicts.is_empty() {
         return String::new();
     }
-    let mut text = "\nexpectations\n".to_owned();
-    for Verdict {
-        metric,
-        arm,
-        bound,
-        found,
-        finding,
-    } in verdicts
-    {
-        let at = if arm.is_empty() {
-            String::new()
-        } else {
-            format!(" at {arm}")
-        };
-        let finding = finding.to_string();
-        let _ = writeln!(text, "  {finding:<12}  {metric} {bound}{at}: {found}");
+    let mut text = "\nWhat was expected\n".to_owned();
+    for same in verdicts.chunk_by(|a, b| a.expectation == b.expectation) {
+        let Verdict { metric, bound, .. } = &same[0];
+        let holding = same
+            .iter()
+            .filter(|verdict| verdict.finding == Finding::Holds)
+            .count();
+        if holding > 0 {
+            let arms = match same.len() {
+                1 => same[0].found.clone(),
+                all if all == holding => format!("in all {all} arms"),
+                all => format!("in {holding} of {all} arms"),
+            };
+            let _ = writeln!(text, "  {:<12}  {metric} {bound}: {arms}", Finding::Holds);
+        }
+        for verdict in same
+            .iter()
+            .filter(|verdict| verdict.finding != Finding::Holds)
+        {
+            let at = if verdict.arm.is_empty() {
+                String::new()
+            } else {
+                format!(" at {}", verdict.arm)
+            };
+            let Verdict { finding, found, .. } = verdict;
+            let _ = writeln!(text, "  {finding:<12}  {metric} {bound}{at}: {found}");
+        }
     }
     text
 }

@@ -1,7 +1,13 @@
 //! Same plan, same bytes: twice in one process, on one thread or eight, in a debug or a release
 //! build.
 
-#![expect(clippy::panic, reason = "tests may fail")]
+#![allow(
+    clippy::float_cmp,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    clippy::wildcard_enum_match_arm,
+    reason = "a test may fail, and looks at few events"
+)]
 
 use std::num::NonZeroUsize;
 
@@ -109,5 +115,10 @@ fn the_digests_of_all_results_are_the_accepted_ones() {
         })
         .collect();
 
-    insta::assert_snapshot!(digests.join("\n"), @"");
+    insta::assert_snapshot!(digests.join("\n"), @"6970bce4d623632b  routing_strategy=simple-shuffle, cooldown_time=1
+4b87fd3b83ff8c63  routing_strategy=simple-shuffle, cooldown_time=30
+655241a436e28612  routing_strategy=least-busy, cooldown_time=1
+90b168d195342a7b  routing_strategy=least-busy, cooldown_time=30
+7b329d1948acaeb4  routing_strategy=latency-based-routing, cooldown_time=1
+a2c881e924962e5f  routing_strategy=latency-based-routing, cooldown_time=30");
 }

@@ -1,0 +1,176 @@
+//! What a vector uses that the core does not have, and which settings are known here.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::{
+    setup::{entries, items, param},
+    vector::{ClientStep, Vector},
+};
+
+/// Features that a vector uses and the core does not have, and settings that nobody here knows.
+pub(crate) fn not_modelled(vector: &Vector) -> BTreeSet<String> {
+    let mut features = BTreeSet::new();
+    for (key, value) in &vector.config.router {
+        match key.as_str() {
+            "optional_pre_call_checks" => {
+                features.extend(items(value).iter().filter_map(optional_check));
+            }
+            _ => features.extend(router_feature(key, value)),
+        }
+        note_unknown(&mut features, "router", key, &ROUTER_KEYS);
+    }
+    for deployment in &vector.config.deployments {
+        let provider = param(deployment, "model").and_then(Value::as_str);
+        if provider.is_some_and(|model| !model.starts_with("openai/") && model.contains('/')) {
+            features.insert("a list of providers' names".to_owned());
+        }
+        for (key, _) in entries(deployment, "litellm_params") {
+            note_unknown(&mut features, "litellm_params", key, &PARAM_KEYS);
+        }
+        for (key, _) in entries(deployment, "model_info") {
+            note_unknown(&mut features, "model_info", key, &INFO_KEYS);
+        }
+    }
+    for asked in vector.client.iter().flat_map(ClientStep::requests) {
+        for (key, value) in &asked.kwargs {
+            note_unknown(&mut features, "request", key, &REQUEST_KEYS);
+            if key == "fallbacks" && items(value).iter().any(|entry| !entry.is_string()) {
+                features.insert("a request's own mapping of fallbacks".to_owned());
+            }
+        }
+    }
+    for reply in vector.upstream.replies() {
+        for (key, _) in &reply.other {
+            note_unknown(&mut features, "reply", key, &[]);
+        }
+    }
+    features
+}
+
+fn note_unknown(features: &mut BTreeSet<String>, of: &str, key: &str, known: &[&str]) {
+    if !known.contains(&key) {
+        features.insert(format!("the {of} setting {key}"));
+    }
+}
+
+fn router_feature(key: &str, value: &Value) -> Option<String> {
+    let feature = match key {
+        "enable_pre_call_checks" if *value == true => "pre-call checks",
+        "enable_tag_filtering" if *value == true => "tag routing",
+        "fallbacks" | "context_window_fallbacks" | "content_policy_fallbacks"
+            if has_text_targets(value) =>
+        {
+            "a text in place of a list of fallbacks"
+        }
+        "routing_groups" => "routing groups",
+        "routing_strategy" => return strategy_not_modelled(value),
+        _ => return None,
+    };
+    Some(feature.to_owned())
+}
+
+fn has_text_targets(fallbacks: &Value) -> bool {
+    let entries = items(fallbacks).iter().filter_map(Value::as_object);
+    entries.flatten().any(|(_, targets)| targets.is_string())
+}
+
+fn optional_check(name: &Value) -> Option<String> {
+    let feature = match name.as_str()? {
+        "session_affinity" | "deployment_affinity" | "responses_api_deployment_check" => "affinity",
+        "prompt_caching" => "prompt-caching affinity",
+        "enforce_model_rate_limits" => "model rate limits",
+        "router_budget_limiting" => "budgets",
+        _ => return None,
+    };
+    Some(feature.to_owned())
+}
+
+fn strategy_not_modelled(name: &Value) -> Option<String> {
+    let name = name.as_str()?;
+    let known = [
+        "usage-based-routing",
+        "usage-based-routing-v2",
+        "cost-based-routing",
+    ];
+    known.contains(&name).then(|| name.to_owned())
+}
+
+const ROUTER_KEYS: [&str; 27] = [
+    "allowed_fails",
+    "allowed_fails_policy",
+    "content_policy_fallbacks",
+    "context_window_fallbacks",
+    "cooldown_time",
+    "default_fallbacks",
+    "default_max_parallel_requests",
+    "deployment_affinity_ttl_seconds",
+    "disable_cooldowns",
+    "enable_pre_call_checks",
+    "enable_tag_filtering",
+    "enable_weighted_failover",
+    "fallbacks",
+    "ignore_invalid_deployments",
+    "max_fallbacks",
+    "model_group_alias",
+    "model_group_retry_policy",
+    "num_retries",
+    "optional_pre_call_checks",
+    "retry_after",
+    "retry_policy",
+    "routing_groups",
+    "routing_strategy",
+    "routing_strategy_args",
+    "stream_timeout",
+    "tag_filtering_match_any",
+    "timeout",
+];
+
+/// `allowed_fails` and `max_retries` of a deployment are read by nobody; regions and tags only by
+/// features that are reported.
+const PARAM_KEYS: [&str; 18] = [
+    "allowed_fails",
+    "api_base",
+    "api_key",
+    "cooldown_time",
+    "input_cost_per_token",
+    "max_parallel_requests",
+    "max_retries",
+    "model",
+    "num_retries",
+    "order",
+    "output_cost_per_token",
+    "region_name",
+    "rpm",
+    "stream_timeout",
+    "tags",
+    "timeout",
+    "tpm",
+    "weight",
+];
+
+const INFO_KEYS: [&str; 7] = [
+    "allowed_fails",
+    "allowed_fails_policy",
+    "blocked",
+    "cooldown_time",
+    "id",
+    "max_input_tokens",
+    "order",
+];
+
+const REQUEST_KEYS: [&str; 12] = [
+    "allowed_model_region",
+    "disable_fallbacks",
+    "fallbacks",
+    "litellm_metadata",
+    "litellm_session_id",
+    "max_retries",
+    "metadata",
+    "num_retries",
+    "session_id",
+    "stream_timeout",
+    "timeout",
+    "user",
+];

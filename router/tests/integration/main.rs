@@ -1,0 +1,13 @@
+//! What recorded vectors do not show: how requests leave, who waits for whom, what an attempt may
+//! take, and which mistakes of a driver are found out.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod cancelling;
+mod deadlines;
+mod harness;
+mod names;
+mod slots;
+mod streams;
+mod tokens;
+mod trail;
