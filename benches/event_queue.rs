@@ -39,11 +39,7 @@ fn holds(criterion: &mut Criterion) {
             bencher.iter(|| {
                 let Reverse(first) = heap.pop().expect("some wait");
                 let next = (first >> 64) as u64 + gap.next().expect("endless");
-                heap.push(Reverse(key(
-                    next,
-                    entered,
-                    black_box(first as u32 & 0xff_ffff),
-                )));
+                heap.push(Reverse(key(next, entered, black_box(payload(first)))));
                 entered += 1;
             });
         });
@@ -54,6 +50,10 @@ fn holds(criterion: &mut Criterion) {
 /// Time, then order of entry, then payload.
 fn key(at: u64, entered: u64, payload: u32) -> u128 {
     u128::from(at) << 64 | u128::from(entered << 24) | u128::from(payload)
+}
+
+fn payload(key: u128) -> u32 {
+    u32::try_from(key & 0xff_ffff).expect("24 bits")
 }
 
 /// Log-normal around a second, in nanoseconds.

@@ -1,6 +1,8 @@
 //! A run of this many million requests (20 if not said), and the most memory that it took:
 //! `cargo run --release -p benches --example many_requests -- 20`
 
+#![expect(clippy::print_stdout, reason = "the measurement is the result")]
+
 use std::{env, fs, time::Instant};
 
 use benches::plan;

@@ -376,7 +376,7 @@ fn empirical(spec: &EmpiricalSpec, key: &str, files: &mut Files) -> Result<Lengt
 
 /// Where the traces can be had that library scenarios ask for by name.
 const KNOWN_TRACES: [(&str, &str); 1] = [(
-    "azure_llm_2023_conv.csv",
+    "AzureLLMInferenceTrace_conv.csv",
     "it is AzureLLMInferenceTrace_conv.csv of the Azure public dataset \
      (github.com/Azure/AzurePublicDataset, CC-BY-4.0); say where it is with \
      `--set workload.trace.file=PATH`",

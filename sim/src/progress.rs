@@ -1,5 +1,5 @@
-//! How far the runs are, on standard error: a bar with the time to go on a terminal, one quiet line
-//! elsewhere. Also where an interrupt is heard.
+//! How far the runs are, on standard error: a bar with the time to go on a terminal, a quiet line
+//! elsewhere, with another for each quarter of a long sweep. Also where an interrupt is heard.
 
 use std::{
     io::{IsTerminal as _, Write as _, stderr},
@@ -18,6 +18,8 @@ pub(crate) struct Progress {
     bar: ProgressBar,
     /// Millionths of runs that are done.
     done: AtomicU64,
+    /// Millionths of runs that make a quarter; none if quarters are not told.
+    quarter: Option<u64>,
     interrupted: Arc<AtomicBool>,
 }
 
@@ -60,9 +62,11 @@ impl Progress {
                 if threads == 1 { "thread" } else { "threads" }
             ));
         }
+        let quarters_told = !stderr().is_terminal() && runs >= LONG_SWEEP;
         Self {
             bar,
             done: AtomicU64::new(0),
+            quarter: quarters_told.then(|| (runs as u64 * PARTS_OF_A_RUN).div_ceil(4)),
             interrupted,
         }
     }
@@ -83,8 +87,13 @@ impl Watch for Progress {
             reason = "a share is between 0 and 1"
         )]
         let parts = (share * PARTS_OF_A_RUN as f64) as u64;
-        let done = self.done.fetch_add(parts, Ordering::Relaxed) + parts;
-        self.bar.set_position(done);
+        let before = self.done.fetch_add(parts, Ordering::Relaxed);
+        self.bar.set_position(before + parts);
+        if let Some(quarter) = self.quarter
+            && before / quarter < (before + parts) / quarter
+        {
+            note(&format!("{} % done", (before + parts) / quarter * 25));
+        }
     }
 
     fn is_cancelled(&self) -> bool {
@@ -97,4 +106,6 @@ pub(crate) fn note(text: &str) {
     let _ = writeln!(stderr(), "{text}");
 }
 
+/// Runs from which on a sweep is worth more than one line.
+const LONG_SWEEP: usize = 1_000;
 const PARTS_OF_A_RUN: u64 = 1_000_000;

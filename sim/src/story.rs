@@ -440,41 +440,47 @@ workload:
     fn a_story_tells_each_step_with_the_time_since_arrival() {
         let plan = plan(SCENARIO);
 
-        insta::assert_snapshot!(story(&plan, 0), @"+0.000 s  arrived      for `chat`, 10 prompt tokens
-+0.000 s  picked       a, of 2 candidates
-+0.000 s  sent         attempt 1 to a
-+0.100 s  came back    attempt 1 at a after 0.100 s: 20 tokens
-+0.100 s  answered     by a, 10 prompt and 20 answer tokens; 1 attempt, 0 fallbacks, 0.000 s waited, 0.000 s in failed attempts");
-        insta::assert_snapshot!(story(&plan, 1), @"+0.000 s  arrived      for `chat`, 10 prompt tokens
-+0.000 s  picked       a, of 2 candidates
-+0.000 s  sent         attempt 1 to a
-+0.000 s  failed       attempt 1 at a after 0.000 s: RateLimitError (429), retry-after 59 s
-+0.000 s  cooled       a for 59.000 s: the provider said 429
-+0.000 s  retries      retry 1 of 1 in this group
-+0.000 s  passed over  a: in cooldown for another 59.000 s
-+0.000 s  picked       b, of 1 candidate
-+0.000 s  sent         attempt 2 to b
-+0.000 s  failed       attempt 2 at b after 0.000 s: ServiceUnavailableError (503)
-+0.000 s  falls back   from `chat` to `spare` (fallbacks)
-+0.000 s  picked       c, of 1 candidate
-+0.000 s  sent         attempt 3 to c
-+0.250 s  came back    attempt 3 at c after 0.250 s: 20 tokens
-+0.250 s  answered     by c, 10 prompt and 20 answer tokens; 3 attempts, 1 fallback, 0.000 s waited, 0.000 s in failed attempts");
-        insta::assert_snapshot!(story(&plan, 2), @"+0.000 s  arrived      for `chat`, 10 prompt tokens
-+0.000 s  passed over  a: in cooldown for another 58.500 s
-+0.000 s  picked       b, of 1 candidate
-+0.000 s  sent         attempt 1 to b
-+0.000 s  failed       attempt 1 at b after 0.000 s: ServiceUnavailableError (503)
-+0.000 s  retries      retry 1 of 1 in this group
-+0.000 s  passed over  a: in cooldown for another 58.500 s
-+0.000 s  picked       b, of 1 candidate
-+0.000 s  sent         attempt 2 to b
-+0.000 s  failed       attempt 2 at b after 0.000 s: ServiceUnavailableError (503)
-+0.000 s  falls back   from `chat` to `spare` (fallbacks)
-+0.000 s  picked       c, of 1 candidate
-+0.000 s  sent         attempt 3 to c
-+0.250 s  came back    attempt 3 at c after 0.250 s: 20 tokens
-+0.250 s  answered     by c, 10 prompt and 20 answer tokens; 3 attempts, 1 fallback, 0.000 s waited, 0.000 s in failed attempts");
+        insta::assert_snapshot!(story(&plan, 0), @"
+        +0.000 s  arrived      for `chat`, 10 prompt tokens
+        +0.000 s  picked       a, of 2 candidates
+        +0.000 s  sent         attempt 1 to a
+        +0.100 s  came back    attempt 1 at a after 0.100 s: 20 tokens
+        +0.100 s  answered     by a, 10 prompt and 20 answer tokens; 1 attempt, 0 fallbacks, 0.000 s waited, 0.000 s in failed attempts
+        ");
+        insta::assert_snapshot!(story(&plan, 1), @"
+        +0.000 s  arrived      for `chat`, 10 prompt tokens
+        +0.000 s  picked       a, of 2 candidates
+        +0.000 s  sent         attempt 1 to a
+        +0.000 s  failed       attempt 1 at a after 0.000 s: RateLimitError (429), retry-after 59 s
+        +0.000 s  cooled       a for 59.000 s: the provider said 429
+        +0.000 s  retries      retry 1 of 1 in this group
+        +0.000 s  passed over  a: in cooldown for another 59.000 s
+        +0.000 s  picked       b, of 1 candidate
+        +0.000 s  sent         attempt 2 to b
+        +0.000 s  failed       attempt 2 at b after 0.000 s: ServiceUnavailableError (503)
+        +0.000 s  falls back   from `chat` to `spare` (fallbacks)
+        +0.000 s  picked       c, of 1 candidate
+        +0.000 s  sent         attempt 3 to c
+        +0.250 s  came back    attempt 3 at c after 0.250 s: 20 tokens
+        +0.250 s  answered     by c, 10 prompt and 20 answer tokens; 3 attempts, 1 fallback, 0.000 s waited, 0.000 s in failed attempts
+        ");
+        insta::assert_snapshot!(story(&plan, 2), @"
+        +0.000 s  arrived      for `chat`, 10 prompt tokens
+        +0.000 s  passed over  a: in cooldown for another 58.500 s
+        +0.000 s  picked       b, of 1 candidate
+        +0.000 s  sent         attempt 1 to b
+        +0.000 s  failed       attempt 1 at b after 0.000 s: ServiceUnavailableError (503)
+        +0.000 s  retries      retry 1 of 1 in this group
+        +0.000 s  passed over  a: in cooldown for another 58.500 s
+        +0.000 s  picked       b, of 1 candidate
+        +0.000 s  sent         attempt 2 to b
+        +0.000 s  failed       attempt 2 at b after 0.000 s: ServiceUnavailableError (503)
+        +0.000 s  falls back   from `chat` to `spare` (fallbacks)
+        +0.000 s  picked       c, of 1 candidate
+        +0.000 s  sent         attempt 3 to c
+        +0.250 s  came back    attempt 3 at c after 0.250 s: 20 tokens
+        +0.250 s  answered     by c, 10 prompt and 20 answer tokens; 3 attempts, 1 fallback, 0.000 s waited, 0.000 s in failed attempts
+        ");
     }
 
     #[test]

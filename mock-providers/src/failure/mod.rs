@@ -1,5 +1,5 @@
-//! How a provider fails. A [`FailureMode`] is what is written; a [`Fault`] is that at work, and
-//! gives each attempt a [`Verdict`].
+//! How a provider fails. A [`FailureMode`] is what is written; a `Fault` is that at work, and
+//! gives each attempt a `Verdict`.
 //!
 //! To add a failure mode: a file here with its spec, its `build` and its fault; a variant and an arm
 //! in this file. Its key in scenario files and its JSON schema follow from the variant.
@@ -229,9 +229,27 @@ pub(crate) fn error_class_schema(_: &mut schemars::SchemaGenerator) -> schemars:
     schemars::json_schema!({
         "type": ["string", "null"],
         "enum": [
-            "api", "api_connection", "authentication", "bad_gateway", "bad_request",
+            "api_connection", "api", "authentication", "bad_gateway", "bad_request",
             "content_policy_violation", "context_window_exceeded", "internal_server", "not_found",
             "rate_limit", "service_unavailable", "timeout", null
         ],
     })
+}
+
+#[cfg(all(test, feature = "schema"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_schema_knows_every_error_class_and_no_other() {
+        let mut generator = schemars::SchemaGenerator::default();
+        let schema = error_class_schema(&mut generator).to_value();
+
+        let mut known: Vec<_> = ErrorClass::ALL
+            .iter()
+            .map(|class| serde_json::to_value(class).unwrap())
+            .collect();
+        known.push(serde_json::Value::Null);
+        assert_eq!(schema["enum"], serde_json::Value::Array(known));
+    }
 }

@@ -1,8 +1,6 @@
 //! What is written in a scenario: presets and what overrides them, and every kind of mistake with
 //! the key, what was found, and what would be accepted.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 use mock_providers::{
     Provider, ProviderSpec, QuotaSpec, SpecError, TokenCharge, WindowKind,
     dist::{Constant, Distribution, Gamma, LogNormal},
@@ -89,15 +87,23 @@ fn a_spec_survives_being_written_and_read() {
     assert_eq!(spec(&written), given);
 }
 
+const LATENCY: &str = r#""latency": {"first_token": {"constant": {"ms": 1}}}"#;
+
+/// Builds each spec, and holds the message to name what the case expects and what is accepted.
+fn assert_refused(cases: &[(String, &str)]) {
+    for (json, expected) in cases {
+        let message = build(&spec(json)).expect_err(json).to_string();
+        assert!(message.contains(expected), "{json}\n{message}");
+        assert!(message.contains("accepted is"), "{message}");
+    }
+}
+
 #[test]
-fn mistakes_are_refused_with_key_found_and_accepted() {
-    let latency = r#""latency": {"first_token": {"constant": {"ms": 1}}}"#;
+fn mistakes_in_latencies_are_refused_with_key_found_and_accepted() {
     let first_token =
         |distribution: &str| format!(r#"{{"latency": {{"first_token": {distribution}}}}}"#);
-    let quota = |keys: &str| format!(r#"{{{latency}, "quota": {{{keys}}}}}"#);
-    let fault =
-        |fault: &str| format!(r#"{{{latency}, "faults": [{{"hang": {{}}}}, {{{fault}}}]}}"#);
-    let cases = [
+
+    assert_refused(&[
         ("{}".to_owned(), "latency.first_token is missing"),
         (
             r#"{"preset": "opnai"}"#.to_owned(),
@@ -168,6 +174,14 @@ fn mistakes_are_refused_with_key_found_and_accepted() {
             ),
             "no less than the value before",
         ),
+    ]);
+}
+
+#[test]
+fn mistakes_in_quotas_are_refused_with_key_found_and_accepted() {
+    let quota = |keys: &str| format!(r#"{{{LATENCY}, "quota": {{{keys}}}}}"#);
+
+    assert_refused(&[
         (quota(r#""window": "sliding""#), "no limit"),
         (
             quota(r#""requests_per_minute": 0"#),
@@ -214,9 +228,18 @@ fn mistakes_are_refused_with_key_found_and_accepted() {
             "rejection_ms is -1",
         ),
         (
-            format!(r#"{{{latency}, "max_concurrent": 0}}"#),
+            format!(r#"{{{LATENCY}, "max_concurrent": 0}}"#),
             "max_concurrent is 0",
         ),
+    ]);
+}
+
+#[test]
+fn mistakes_in_faults_are_refused_with_key_found_and_accepted() {
+    let fault =
+        |fault: &str| format!(r#"{{{LATENCY}, "faults": [{{"hang": {{}}}}, {{{fault}}}]}}"#);
+
+    assert_refused(&[
         (
             fault(r#""outage": {"from_s": 5, "to_s": 5}"#),
             "faults[1].outage.to_s is 5",
@@ -280,13 +303,7 @@ fn mistakes_are_refused_with_key_found_and_accepted() {
             fault(r#""bursty": {"good_mean_s": 0, "bad_mean_s": 1, "bad_error_share": 1}"#),
             "bursty.good_mean_s is 0",
         ),
-    ];
-
-    for (json, expected) in cases {
-        let message = build(&spec(&json)).expect_err(&json).to_string();
-        assert!(message.contains(expected), "{json}\n{message}");
-        assert!(message.contains("accepted is"), "{message}");
-    }
+    ]);
 }
 
 #[test]

@@ -66,10 +66,10 @@ impl Observer for Book {
                 self.not_before.remove(request);
                 self.hint.remove(request);
             }
-            Event::Picked { deployment, .. } => {
-                if self.cooled.get(deployment).is_some_and(|until| at < *until) {
-                    self.rule(format!("{deployment:?} was picked in its cooldown"));
-                }
+            Event::Picked { deployment, .. }
+                if self.cooled.get(deployment).is_some_and(|until| at < *until) =>
+            {
+                self.rule(format!("{deployment:?} was picked in its cooldown"));
             }
             Event::Sent { request, .. } => {
                 let attempts = self.hop.get_mut(request).expect("it arrived");

@@ -8,7 +8,7 @@ use reports::{ArmRecord, AxisRecord, RunRecord, SweepRecord};
 use scenarios::{RunPlan, Scenario};
 use sim::sweep_record;
 
-use super::{Ended, quoted, run};
+use super::{Ended, quoted, run, sweep::without_axes};
 use crate::{
     cli::{CompareArgs, ScenarioArgs},
     complaint::Complaint,
@@ -91,21 +91,13 @@ fn as_one_arm(
     scenario: &ScenarioArgs,
     changes: &[(String, String)],
 ) -> Result<Scenario, Complaint> {
-    let replications = scenario.load()?.replications();
-    let mut sets = vec![
-        (
-            "sweep".to_owned(),
-            format!("{{replications: {replications}}}"),
-        ),
-        ("reference".to_owned(), "null".to_owned()),
-        ("expect".to_owned(), "[]".to_owned()),
-    ];
-    sets.extend(scenario.sets.iter().chain(changes).cloned());
-    ScenarioArgs {
-        sets,
-        ..scenario.clone()
-    }
-    .load()
+    let mut changed = scenario.clone();
+    changed.reps = Some(scenario.load()?.replications());
+    changed.sets = without_axes();
+    changed
+        .sets
+        .extend(scenario.sets.iter().chain(changes).cloned());
+    changed.load()
 }
 
 /// The changes that an arm stands for.

@@ -1,17 +1,16 @@
 //! `routelab sweep`: a scenario over axes that are given on the command line.
 
 use super::{Ended, quoted, run};
-use crate::{
-    cli::{ScenarioArgs, SweepArgs},
-    complaint::Complaint,
-};
+use crate::{cli::SweepArgs, complaint::Complaint};
 
 pub(super) fn sweep(args: &SweepArgs) -> Result<Ended, Complaint> {
-    let scenario = ScenarioArgs {
-        sets: sets(args)?,
-        ..args.scenario.clone()
+    let mut changed = args.scenario.clone();
+    changed.sets = sets(args);
+    if args.only {
+        // The block that is dropped may hold them.
+        changed.reps = Some(args.scenario.load()?.replications());
     }
-    .load()?;
+    let scenario = changed.load()?;
     let mut command = format!("routelab sweep {}", args.scenario.typed());
     for (name, values) in &args.axes {
         command += &format!(" --axis {}", quoted(&format!("{name}={values}")));
@@ -23,18 +22,12 @@ pub(super) fn sweep(args: &SweepArgs) -> Result<Ended, Complaint> {
 }
 
 /// The axes as changes of the scenario's `sweep` block, before the changes that the user asked for.
-fn sets(args: &SweepArgs) -> Result<Vec<(String, String)>, Complaint> {
-    let mut sets = Vec::new();
-    if args.only {
-        let replications = args.scenario.load()?.replications();
-        sets.push((
-            "sweep".to_owned(),
-            format!("{{replications: {replications}}}"),
-        ));
-        // The scenario's own would name axes that are gone.
-        sets.push(("reference".to_owned(), "null".to_owned()));
-        sets.push(("expect".to_owned(), "[]".to_owned()));
-    }
+fn sets(args: &SweepArgs) -> Vec<(String, String)> {
+    let mut sets = if args.only {
+        without_axes()
+    } else {
+        Vec::new()
+    };
     for (name, values) in &args.axes {
         sets.push((
             format!("sweep.{}", path_segment(name)),
@@ -42,7 +35,17 @@ fn sets(args: &SweepArgs) -> Result<Vec<(String, String)>, Complaint> {
         ));
     }
     sets.extend(args.scenario.sets.iter().cloned());
-    Ok(sets)
+    sets
+}
+
+/// The changes that drop a scenario's own axes, and what would name axes that are gone.
+pub(super) fn without_axes() -> Vec<(String, String)> {
+    let change = |path: &str, value: &str| (path.to_owned(), value.to_owned());
+    vec![
+        change("sweep", "{}"),
+        change("reference", "null"),
+        change("expect", "[]"),
+    ]
 }
 
 /// A key of a path: in quotes if it could be taken for several.

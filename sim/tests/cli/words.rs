@@ -122,8 +122,10 @@ fn a_litellm_config_alone_is_told_where_to_go() {
     let left = folder.routelab(&["run", "config.yaml"]);
 
     assert_eq!((left.code, left.stdout.as_str()), (Some(2), ""));
-    insta::assert_snapshot!(left.stderr, @"× `config.yaml` is a LiteLLM config and no scenario: it does not say who asks what
-help: give it to a scenario: routelab run baseline --config config.yaml");
+    insta::assert_snapshot!(left.stderr, @"
+    × `config.yaml` is a LiteLLM config and no scenario: it does not say who asks what
+    help: give it to a scenario: routelab run baseline --config config.yaml
+    ");
 }
 
 #[test]
@@ -133,13 +135,15 @@ fn explain_tells_the_story_of_a_request() {
     let left = folder.routelab(&["explain", "tiny.yaml", "--request", "22", "--arm", "2"]);
 
     assert_eq!((left.code, left.stderr.as_str()), (Some(0), ""));
-    insta::assert_snapshot!(left.stdout, @"request 22 of tiny, num_retries=2, cooldown_time=1, replication 0: arrived 0.927 s into the run; times below count from then
+    insta::assert_snapshot!(left.stdout, @"
+    request 22 of tiny, num_retries=2, cooldown_time=1, replication 0: arrived 0.927 s into the run; times below count from then
 
-+0.000 s  arrived      for `chat`, 100 prompt tokens
-+0.000 s  picked       bad, of 2 candidates
-+0.000 s  sent         attempt 1 to bad
-+0.200 s  came back    attempt 1 at bad after 0.200 s: 50 tokens
-+0.200 s  answered     by bad, 100 prompt and 50 answer tokens; 1 attempt, 0 fallbacks, 0.000 s waited, 0.000 s in failed attempts");
+    +0.000 s  arrived      for `chat`, 100 prompt tokens
+    +0.000 s  picked       bad, of 2 candidates
+    +0.000 s  sent         attempt 1 to bad
+    +0.200 s  came back    attempt 1 at bad after 0.200 s: 50 tokens
+    +0.200 s  answered     by bad, 100 prompt and 50 answer tokens; 1 attempt, 0 fallbacks, 0.000 s waited, 0.000 s in failed attempts
+    ");
 }
 
 #[test]
@@ -148,13 +152,17 @@ fn explain_refuses_what_is_not_there() {
 
     let late = folder.routelab(&["explain", "tiny.yaml", "--request", "1000000"]);
     assert_eq!(late.code, Some(2));
-    insta::assert_snapshot!(late.stderr, @"× request 1000000 does not arrive in this run
-help: its 601 requests are counted from 0");
+    insta::assert_snapshot!(late.stderr, @"
+    × request 1000000 does not arrive in this run
+    help: its 601 requests are counted from 0
+    ");
 
     let arm = folder.routelab(&["explain", "tiny.yaml", "--request", "0", "--arm", "4"]);
     assert_eq!(arm.code, Some(2));
-    insta::assert_snapshot!(arm.stderr, @"× there is no arm 4 with a replication 0
-help: arms are 0 to 3, replications 0 to 1");
+    insta::assert_snapshot!(arm.stderr, @"
+    × there is no arm 4 with a replication 0
+    help: arms are 0 to 3, replications 0 to 1
+    ");
 }
 
 #[test]

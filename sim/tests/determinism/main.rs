@@ -115,10 +115,12 @@ fn the_digests_of_all_results_are_the_accepted_ones() {
         })
         .collect();
 
-    insta::assert_snapshot!(digests.join("\n"), @"6970bce4d623632b  routing_strategy=simple-shuffle, cooldown_time=1
-4b87fd3b83ff8c63  routing_strategy=simple-shuffle, cooldown_time=30
-655241a436e28612  routing_strategy=least-busy, cooldown_time=1
-90b168d195342a7b  routing_strategy=least-busy, cooldown_time=30
-7b329d1948acaeb4  routing_strategy=latency-based-routing, cooldown_time=1
-a2c881e924962e5f  routing_strategy=latency-based-routing, cooldown_time=30");
+    insta::assert_snapshot!(digests.join("\n"), @"
+    6970bce4d623632b  routing_strategy=simple-shuffle, cooldown_time=1
+    4b87fd3b83ff8c63  routing_strategy=simple-shuffle, cooldown_time=30
+    655241a436e28612  routing_strategy=least-busy, cooldown_time=1
+    90b168d195342a7b  routing_strategy=least-busy, cooldown_time=30
+    7b329d1948acaeb4  routing_strategy=latency-based-routing, cooldown_time=1
+    a2c881e924962e5f  routing_strategy=latency-based-routing, cooldown_time=30
+    ");
 }
