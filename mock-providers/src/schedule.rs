@@ -258,3 +258,153 @@ impl Rhythm {
 
 /// A picture needs no more, and a schedule of milliseconds over days would have many millions.
 pub(crate) const MOST_SPANS: usize = 10_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: f64) -> Instant {
+        Instant::from_secs_f64(seconds)
+    }
+
+    fn keys(number: u64) -> Keys {
+        Keys {
+            seed: Seed(2),
+            purpose: Purpose::named("test.schedule"),
+            number,
+        }
+    }
+
+    fn schedule(timing: Timing) -> Schedule {
+        timing.schedule(&Place::default(), keys(0)).unwrap()
+    }
+
+    fn span(from: f64, to: f64) -> Span {
+        Span {
+            from: at(from),
+            to: at(to),
+        }
+    }
+
+    const RANDOM: Random = Random {
+        gap_mean_s: 30.0,
+        gap_cv: 2.0,
+        duration_mean_s: 10.0,
+        duration_cv: 1.5,
+    };
+
+    #[test]
+    fn periodic_spans_are_counted_from_the_beginning_and_cut_at_the_end() {
+        let every = Every {
+            period_s: 10.0,
+            on_s: 4.0,
+            first_s: 3.0,
+        };
+        let timing = Timing {
+            from_s: Some(100.0),
+            to_s: Some(115.0),
+            every: Some(every),
+            random: None,
+        };
+        let mut schedule = schedule(timing);
+
+        assert_eq!(
+            schedule.spans(at(1_000.0)),
+            [span(103.0, 107.0), span(113.0, 115.0)]
+        );
+        assert_eq!(schedule.spans(at(105.0)), [span(103.0, 105.0)]);
+        let moments = [102.9, 103.0, 106.9, 107.0, 113.0, 114.9, 115.0, 123.5];
+        let on = moments.map(|s| schedule.is_on(at(s)));
+        assert_eq!(on, [false, true, true, false, true, true, false, false]);
+    }
+
+    #[test]
+    fn a_steady_schedule_is_drawn_only_if_it_has_a_beginning_or_an_end() {
+        let bounded = Timing {
+            from_s: Some(5.0),
+            ..Timing::default()
+        };
+
+        assert_eq!(schedule(Timing::default()).spans(at(60.0)), []);
+        assert!(schedule(Timing::default()).is_on(at(0.0)));
+        assert_eq!(schedule(bounded).spans(at(60.0)), [span(5.0, 60.0)]);
+    }
+
+    #[test]
+    fn random_spans_follow_each_other_with_the_means_that_were_given() {
+        let random = schedule(Timing {
+            random: Some(RANDOM),
+            ..Timing::default()
+        });
+
+        let spans = random.spans(at(400_000.0));
+
+        let count = f64::from(u32::try_from(spans.len()).unwrap());
+        let on: f64 = spans
+            .iter()
+            .map(|span| span.to.since(span.from).as_secs_f64())
+            .sum();
+        let off: f64 = spans
+            .iter()
+            .scan(Instant::ZERO, |before, span| {
+                assert!(span.from >= *before, "spans overlap");
+                Some(
+                    span.from
+                        .since(std::mem::replace(before, span.to))
+                        .as_secs_f64(),
+                )
+            })
+            .sum();
+        // Five standard errors of the mean of some 10,000: cv · 5 ÷ 100.
+        assert!(
+            (on / count / 10.0 - 1.0).abs() < 0.075,
+            "mean duration {}",
+            on / count
+        );
+        assert!(
+            (off / count / 30.0 - 1.0).abs() < 0.1,
+            "mean gap {}",
+            off / count
+        );
+    }
+
+    #[test]
+    fn two_providers_with_one_spec_have_different_random_spans() {
+        let timing = Timing {
+            random: Some(RANDOM),
+            ..Timing::default()
+        };
+        let other = timing.schedule(&Place::default(), keys(1)).unwrap();
+
+        assert_ne!(schedule(timing).spans(at(600.0)), other.spans(at(600.0)));
+    }
+
+    #[test]
+    fn the_end_of_time_is_reached_and_not_passed() {
+        let mut random = schedule(Timing {
+            from_s: Some(1e18),
+            random: Some(RANDOM),
+            ..Timing::default()
+        });
+
+        assert!(!random.is_on(Instant::NEVER));
+        assert_eq!(random.spans(Instant::NEVER), []);
+    }
+
+    #[test]
+    fn a_picture_gets_ten_thousand_spans_at_most() {
+        let every = Some(Every {
+            period_s: 0.001,
+            on_s: 0.0005,
+            first_s: 0.0,
+        });
+
+        let spans = schedule(Timing {
+            every,
+            ..Timing::default()
+        })
+        .spans(Instant::NEVER);
+
+        assert_eq!(spans.len(), MOST_SPANS);
+    }
+}

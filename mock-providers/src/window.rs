@@ -293,6 +293,18 @@ mod tests {
     }
 
     #[test]
+    fn a_bucket_whose_rate_does_not_divide_a_minute_frees_at_the_first_full_nanosecond() {
+        let mut window = Window::Bucket(Bucket::new(7, 1));
+        assert!(admit(&mut window, at(0.0), 1));
+
+        // A seventh of a minute is 8,571,428,571.43 ns.
+        let free = window.frees(at(0.0), 1).unwrap();
+        assert_eq!(free, Instant::from_nanos(8_571_428_572));
+        assert!(!admit(&mut window, Instant::from_nanos(8_571_428_571), 1));
+        assert!(admit(&mut window, free, 1));
+    }
+
+    #[test]
     fn what_is_more_than_the_limit_never_fits() {
         for mut window in [
             Window::Fixed(Fixed::new(10, MINUTE_NS, Epoch::default())),

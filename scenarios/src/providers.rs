@@ -31,7 +31,6 @@ pub(crate) fn bind(
         Some(node) => read(node, deployments, epoch, file, notes)?,
         None => Vec::new(),
     };
-    let notes = &mut *notes.notes;
     Ok(deployments
         .iter()
         .map(|deployment| binding(deployment, &keys, notes))
@@ -43,6 +42,15 @@ pub(crate) struct Notes<'a> {
     pub notes: &'a mut Vec<String>,
     /// The command line put another LiteLLM config in the place of the scenario's own.
     pub config_replaced: bool,
+}
+
+impl Notes<'_> {
+    /// Adds a note that is not there yet: other arms may have found the same.
+    fn tell(&mut self, note: String) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
 }
 
 /// A key of the block with its spec.
@@ -73,7 +81,7 @@ fn read(
                 let error = matches_nothing(&name, deployments);
                 return Err(error.at(entry.key.line, entry.key.column).in_file(file));
             }
-            notes.notes.push(format!(
+            notes.tell(format!(
                 "providers.{name} of the scenario is not used: no deployment of this config matches"
             ));
             continue;
@@ -113,11 +121,7 @@ fn weight(key: &str, deployment: &DeploymentConfig) -> Option<(u8, bool, usize)>
     })
 }
 
-fn binding(
-    deployment: &DeploymentConfig,
-    keys: &[Key],
-    notes: &mut Vec<String>,
-) -> ProviderBinding {
+fn binding(deployment: &DeploymentConfig, keys: &[Key], notes: &mut Notes<'_>) -> ProviderBinding {
     let weighed = keys
         .iter()
         .filter_map(|key| Some((weight(&key.name, deployment)?, key)));
@@ -137,9 +141,7 @@ fn binding(
          model `{}`",
         deployment.id, deployment.model
     );
-    if !notes.contains(&note) {
-        notes.push(note);
-    }
+    notes.tell(note);
     ProviderBinding {
         name: preset.to_owned(),
         spec: Arc::new(spec),

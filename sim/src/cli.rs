@@ -109,14 +109,30 @@ pub(crate) struct ExplainArgs {
     #[command(flatten)]
     pub(crate) scenario: ScenarioArgs,
     /// Which request, counted from 0 in the order of arrival.
-    #[arg(long, value_name = "N")]
-    pub(crate) request: u64,
+    #[arg(long, value_name = "N", required_unless_present = "first")]
+    pub(crate) request: Option<u64>,
+    /// The first request that this happened to.
+    #[arg(long, value_enum, conflicts_with = "request")]
+    pub(crate) first: Option<Fate>,
     /// In which arm, counted from 0 as `check` lists them.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) arm: usize,
     /// In which replication, counted from 0.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) rep: u32,
+}
+
+/// What may happen to a request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Fate {
+    /// It got no answer.
+    Failed,
+    /// It went on to a fallback or another tier.
+    FellBack,
+    /// It was tried again.
+    Retried,
+    /// It waited for a moment or a slot.
+    Waited,
 }
 
 /// Which scenario, and what of it to change.

@@ -11,6 +11,7 @@
 mod deadline;
 mod error;
 mod event_queue;
+mod finder;
 mod simulation;
 mod story;
 mod sweep_run;
@@ -19,6 +20,7 @@ mod watch;
 
 pub use error::SimError;
 pub use event_queue::EventQueue;
+pub use finder::{Sought, find_first};
 pub use simulation::{RunEnd, simulate, simulate_watched};
 pub use story::Story;
 pub use sweep_run::{record_run, run_plans, sweep_record};

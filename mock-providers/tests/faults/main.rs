@@ -234,6 +234,27 @@ fn content_is_refused_by_its_length_and_by_policy_and_neither_looks_like_an_outa
 }
 
 #[test]
+fn a_content_that_is_refused_is_refused_again_in_every_attempt_anywhere() {
+    let mut strict = provider(r#"{"content": {"policy_share": 0.5}}"#);
+    let mut refused = 0;
+    for request in 0..1_000 {
+        let mut is_refused = |attempt, deployment| {
+            let call = ProviderCall {
+                attempt,
+                deployment: DeploymentId(deployment),
+                ..call(request)
+            };
+            failure(&strict.respond(at(0.0), &call)).is_some()
+        };
+
+        let first = is_refused(0, 0);
+        assert_eq!((first, first), (is_refused(1, 0), is_refused(2, 9)));
+        refused += i32::from(first);
+    }
+    assert!((420..580).contains(&refused), "{refused} of 1,000");
+}
+
+#[test]
 fn the_first_fault_in_the_list_that_does_not_pass_decides() {
     let outage = r#"{"outage": {"status": 500}}"#;
     let bad_key = r#"{"bad_key": {}}"#;

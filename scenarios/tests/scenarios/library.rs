@@ -115,11 +115,14 @@ fn a_run_of_the_library_is_small_enough_to_be_tried() {
 
 #[test]
 fn without_the_azure_trace_its_scenario_says_where_it_can_be_had() {
-    let options = super::sets(&[("workload.trace.file", "nowhere/azure_llm_2023_conv.csv")]);
+    let options = super::sets(&[(
+        "workload.trace.file",
+        "nowhere/AzureLLMInferenceTrace_conv.csv",
+    )]);
     let source = Source::Library("azure-2023-outage".to_owned());
     let error = Scenario::load(&source, &options).unwrap_err();
 
-    insta::assert_snapshot!(error, @"azure-2023-outage.yaml: workload.trace.file: there is no file `nowhere/azure_llm_2023_conv.csv`; it is AzureLLMInferenceTrace_conv.csv of the Azure public dataset (github.com/Azure/AzurePublicDataset, CC-BY-4.0); say where it is with `--set workload.trace.file=PATH`");
+    insta::assert_snapshot!(error, @"azure-2023-outage.yaml: workload.trace.file: there is no file `nowhere/AzureLLMInferenceTrace_conv.csv`; it is AzureLLMInferenceTrace_conv.csv of the Azure public dataset (github.com/Azure/AzurePublicDataset, CC-BY-4.0); say where it is with `--set workload.trace.file=PATH`");
 }
 
 #[test]

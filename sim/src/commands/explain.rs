@@ -1,10 +1,15 @@
 //! `routelab explain`: one request's whole story, told by a full run that it is part of.
 
 use router::{Instant, RequestId};
-use sim::{Story, labels_text, simulate};
+use scenarios::RunPlan;
+use sim::{Sought, Story, find_first, labels_text, simulate};
 
 use super::Ended;
-use crate::{cli::ExplainArgs, complaint::Complaint, output};
+use crate::{
+    cli::{ExplainArgs, Fate},
+    complaint::Complaint,
+    output,
+};
 
 pub(super) fn explain(args: &ExplainArgs) -> Result<Ended, Complaint> {
     let scenario = args.scenario.load()?;
@@ -23,11 +28,12 @@ pub(super) fn explain(args: &ExplainArgs) -> Result<Ended, Complaint> {
     }
     let plan = scenario.plan(args.arm, args.rep);
 
-    let mut story = Story::new(&plan, RequestId(args.request))?;
+    let request = request(args, &plan)?;
+    let mut story = Story::new(&plan, request)?;
     let run_end = simulate(&plan, &mut story)?;
     let Some(arrived) = story.arrived() else {
         return Err(Complaint::Usage {
-            message: format!("request {} does not arrive in this run", args.request),
+            message: format!("request {} does not arrive in this run", request.0),
             help: format!("its {} requests are counted from 0", run_end.requests),
         });
     };
@@ -40,10 +46,25 @@ pub(super) fn explain(args: &ExplainArgs) -> Result<Ended, Complaint> {
     };
     output::print(&format!(
         "request {} of {}{arm}, replication {}: arrived {:.3} s into the run; times below count from then\n\n{story}",
-        args.request,
+        request.0,
         scenario.name(),
         args.rep,
         Instant::as_secs_f64(arrived),
     ))?;
     Ok(Ended::Done)
+}
+
+/// The request that was named, or the first that had the fate.
+fn request(args: &ExplainArgs, plan: &RunPlan) -> Result<RequestId, Complaint> {
+    let sought = match (args.first, args.request) {
+        (None, number) => return Ok(RequestId(number.unwrap_or_default())),
+        (Some(Fate::Failed), _) => Sought::Failed,
+        (Some(Fate::FellBack), _) => Sought::FellBack,
+        (Some(Fate::Retried), _) => Sought::Retried,
+        (Some(Fate::Waited), _) => Sought::Waited,
+    };
+    find_first(plan, sought)?.ok_or_else(|| Complaint::Usage {
+        message: "there is no such request in this run".to_owned(),
+        help: "try another arm or replication: --arm N, --rep N".to_owned(),
+    })
 }

@@ -136,7 +136,21 @@ fn a_comparison_has_an_arm_for_each_setting_and_the_first_is_the_reference() {
     ]);
 
     assert_eq!(left.code, Some(0), "{}", left.stderr);
-    insta::assert_snapshot!("compare", left.stdout);
+    assert!(
+        left.stdout.contains("2 arms × 2 replications"),
+        "{}",
+        left.stdout
+    );
+    assert!(left.stdout.contains("Reference: as-is"), "{}", left.stdout);
+    assert!(
+        left.stdout.contains("  num_retries=3,cooldown_time=1  "),
+        "{}",
+        left.stdout
+    );
+    let page = folder.read("routelab-report/index.html");
+    assert!(
+        page.contains("routelab compare tiny.yaml --arm as-is --arm num_retries=3,cooldown_time=1")
+    );
 }
 
 #[test]
