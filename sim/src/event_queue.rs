@@ -6,15 +6,15 @@
 //! the highest bit in which its time differs from the queue's own, and sinks as that time nears.
 //! Nodes are reused, so that a queue which has reached its greatest length allocates no more.
 //!
-//! One hold (pop one, push one, log-normal gaps around 1 s, σ 0.5), ns on a 2-core machine with
-//! other work on it; `benches/event_queue.rs` measures it anew:
+//! One hold (pop one, push one, log-normal gaps around 1 s, σ 0.5), in ns, on a shared server of 2
+//! cores; `benches/event_queue.rs` measures the first and the last column anew:
 //!
-//! | pending   | `BinaryHeap`, u128 keys | 4-ary heap, u128 keys | this |
+//! | waiting   | `BinaryHeap`, u128 keys | 4-ary heap, u128 keys | this |
 //! | --------- | ----------------------- | --------------------- | ---- |
-//! | 10        | 19                      | 14                    | 13   |
-//! | 1,000     | 29                      | 37                    | 14   |
-//! | 100,000   | 64                      | 83                    | 33   |
-//! | 1,000,000 | 202                     | 212                   | 167  |
+//! | 10        | 18                      | 14                    | 13   |
+//! | 1,000     | 28                      | 35                    | 13   |
+//! | 100,000   | 64                      | 80                    | 32   |
+//! | 1,000,000 | 287                     | 280                   | 159  |
 
 use router::Instant;
 

@@ -51,16 +51,14 @@ impl Progress {
                 .progress_chars("=> "),
         );
         let message = format!(
-            "{runs} {} on {threads}",
-            if runs == 1 { "run" } else { "runs" }
+            "{runs} {} on {threads} {}",
+            if runs == 1 { "run" } else { "runs" },
+            if threads == 1 { "thread" } else { "threads" },
         );
         if stderr().is_terminal() {
             bar.set_message(message);
         } else {
-            note(&format!(
-                "{message} {}",
-                if threads == 1 { "thread" } else { "threads" }
-            ));
+            note(&message);
         }
         let quarters_told = !stderr().is_terminal() && runs >= LONG_SWEEP;
         Self {

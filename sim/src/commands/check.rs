@@ -157,22 +157,15 @@ fn traffic_lines(plan: &RunPlan) -> Vec<String> {
     let (Some(first), Some(last)) = (arrivals.first(), arrivals.last()) else {
         return vec!["no request arrives".to_owned()];
     };
-    let seconds = plan.workload.duration().as_secs_f64();
-    let mut lines = Vec::new();
-    if arrivals.len() < ARRIVALS_AT_MOST {
-        let rate = as_f64(arrivals.len()) / seconds;
-        lines.push(format!(
-            "{} requests in {seconds} s, {rate:.2} a second",
-            arrivals.len()
-        ));
+    let duration = plan.workload.duration().as_secs_f64();
+    let count = arrivals.len();
+    let mut lines = vec![if count < ARRIVALS_AT_MOST {
+        let rate = as_f64(count) / duration;
+        format!("{count} requests in {duration:.0} s, {rate:.2} a second")
     } else {
-        let shown = last.at.since(first.at).as_secs_f64();
-        let rate = as_f64(arrivals.len()) / shown;
-        lines.push(format!(
-            "{seconds} s; in the first {} requests {rate:.2} a second",
-            arrivals.len()
-        ));
-    }
+        let rate = as_f64(count) / last.at.since(first.at).as_secs_f64();
+        format!("{duration:.0} s; in the first {count} requests {rate:.2} a second")
+    }];
     let gaps = arrivals
         .windows(2)
         .map(|pair| pair[1].at.since(pair[0].at).as_secs_f64());
@@ -189,7 +182,7 @@ fn traffic_lines(plan: &RunPlan) -> Vec<String> {
     let streamed = arrivals.iter().filter(|arrival| arrival.stream).count();
     lines.push(format!(
         "{:.0} % streamed",
-        100.0 * as_f64(streamed) / as_f64(arrivals.len())
+        100.0 * as_f64(streamed) / as_f64(count)
     ));
     lines.push(format!("for {}", plan.workload.models().join(", ")));
     lines

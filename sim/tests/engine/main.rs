@@ -205,6 +205,39 @@ fn parked_requests_are_admitted_one_by_one_and_all_are_answered() {
 }
 
 #[test]
+fn a_slot_is_free_again_at_the_first_token_where_the_profile_says_so() {
+    let run = |profile: &str| {
+        let text = scenario(
+            "default_max_parallel_requests: 1, num_retries: 0",
+            "default: {latency: {first_token: {constant: {ms: 100}}, \
+             per_output_token: {constant: {ms: 500}}}}",
+            &format!("{STEADY}, stream_share: 1"),
+        );
+        record_run(&plan(&format!("{text}profile: {profile}\n")), &()).unwrap()
+    };
+
+    // Ten requests a second are too many for two streams of five seconds, and few for two slots that
+    // are held for a tenth of a second each.
+    let until_first_token = run("litellm-1.92");
+    assert_eq!(until_first_token.completed, until_first_token.requests);
+    assert!(
+        until_first_token
+            .deployments
+            .iter()
+            .all(|d| d.in_flight_max > 1)
+    );
+
+    let until_the_end = run("litellm-1.110");
+    assert!(until_the_end.slots_refused > until_the_end.requests / 2);
+    assert!(
+        until_the_end
+            .deployments
+            .iter()
+            .all(|d| d.in_flight_max == 1)
+    );
+}
+
+#[test]
 fn a_plan_that_binds_too_few_providers_is_refused() {
     let mut plan = plan(&scenario(
         "",

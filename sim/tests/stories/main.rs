@@ -1,0 +1,116 @@
+//! The stories of single requests, as `routelab explain` tells them.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+use router::RequestId;
+use scenarios::{LoadOptions, RunPlan, Scenario, Source};
+use sim::{Sought, Story, find_first, simulate};
+
+fn plan(text: &str) -> RunPlan {
+    let source = Source::Text {
+        name: "test".to_owned(),
+        text: text.to_owned(),
+    };
+    Scenario::load(&source, &LoadOptions::default())
+        .unwrap()
+        .plan(0, 0)
+}
+
+fn story(plan: &RunPlan, request: u64) -> String {
+    let mut story = Story::new(plan, RequestId(request)).unwrap();
+    simulate(plan, &mut story).unwrap();
+    story.to_string()
+}
+
+/// One deployment whose quota is one request a minute, another that is down, and a fallback.
+const SCENARIO: &str = "
+purpose: A test of stories.
+kind: terminating
+litellm:
+  model_list:
+    - {model_name: chat, litellm_params: {model: openai/a, weight: 1}, model_info: {id: a}}
+    - {model_name: chat, litellm_params: {model: openai/b, weight: 0}, model_info: {id: b}}
+    - {model_name: spare, litellm_params: {model: openai/c}, model_info: {id: c}}
+  router_settings: {num_retries: 1, fallbacks: [{chat: [spare]}]}
+providers:
+  a:
+    latency: {first_token: {constant: {ms: 100}}}
+    quota: {requests_per_minute: 1}
+  b:
+    latency: {first_token: {constant: {ms: 100}}}
+    faults: [{outage: {}}]
+  c: {latency: {first_token: {constant: {ms: 250}}}}
+workload:
+  arrivals: {constant: {per_second: 2}}
+  lengths: {prompt: {constant: 10}, output: {constant: 20}}
+  duration_s: 3
+";
+
+#[test]
+fn a_story_tells_each_step_with_the_time_since_arrival() {
+    let plan = plan(SCENARIO);
+
+    insta::assert_snapshot!(story(&plan, 0), @"
+        +0.000 s  arrived      for `chat`, 10 prompt tokens
+        +0.000 s  picked       a, of 2 candidates
+        +0.000 s  sent         attempt 1 to a
+        +0.100 s  came back    attempt 1 at a after 0.100 s: 20 tokens
+        +0.100 s  answered     by a, 10 prompt and 20 answer tokens; 1 attempt, 0 fallbacks, 0.000 s waited, 0.000 s in failed attempts
+        ");
+    insta::assert_snapshot!(story(&plan, 1), @"
+        +0.000 s  arrived      for `chat`, 10 prompt tokens
+        +0.000 s  picked       a, of 2 candidates
+        +0.000 s  sent         attempt 1 to a
+        +0.000 s  failed       attempt 1 at a after 0.000 s: RateLimitError (429), retry-after 59 s
+        +0.000 s  cooled       a for 59.000 s: the provider said 429
+        +0.000 s  retries      retry 1 of 1 in this group
+        +0.000 s  passed over  a: in cooldown for another 59.000 s
+        +0.000 s  picked       b, of 1 candidate
+        +0.000 s  sent         attempt 2 to b
+        +0.000 s  failed       attempt 2 at b after 0.000 s: ServiceUnavailableError (503)
+        +0.000 s  falls back   from `chat` to `spare` (fallbacks)
+        +0.000 s  picked       c, of 1 candidate
+        +0.000 s  sent         attempt 3 to c
+        +0.250 s  came back    attempt 3 at c after 0.250 s: 20 tokens
+        +0.250 s  answered     by c, 10 prompt and 20 answer tokens; 3 attempts, 1 fallback, 0.000 s waited, 0.000 s in failed attempts
+        ");
+    insta::assert_snapshot!(story(&plan, 2), @"
+        +0.000 s  arrived      for `chat`, 10 prompt tokens
+        +0.000 s  passed over  a: in cooldown for another 58.500 s
+        +0.000 s  picked       b, of 1 candidate
+        +0.000 s  sent         attempt 1 to b
+        +0.000 s  failed       attempt 1 at b after 0.000 s: ServiceUnavailableError (503)
+        +0.000 s  retries      retry 1 of 1 in this group
+        +0.000 s  passed over  a: in cooldown for another 58.500 s
+        +0.000 s  picked       b, of 1 candidate
+        +0.000 s  sent         attempt 2 to b
+        +0.000 s  failed       attempt 2 at b after 0.000 s: ServiceUnavailableError (503)
+        +0.000 s  falls back   from `chat` to `spare` (fallbacks)
+        +0.000 s  picked       c, of 1 candidate
+        +0.000 s  sent         attempt 3 to c
+        +0.250 s  came back    attempt 3 at c after 0.250 s: 20 tokens
+        +0.250 s  answered     by c, 10 prompt and 20 answer tokens; 3 attempts, 1 fallback, 0.000 s waited, 0.000 s in failed attempts
+        ");
+}
+
+#[test]
+fn a_request_that_never_arrives_has_no_story() {
+    let plan = plan(SCENARIO);
+    let mut story = Story::new(&plan, RequestId(1_000_000)).unwrap();
+
+    simulate(&plan, &mut story).unwrap();
+
+    assert_eq!(story.arrived(), None);
+    assert_eq!(story.to_string(), "");
+}
+
+#[test]
+fn the_first_request_of_a_fate_is_found() {
+    let plan = plan(SCENARIO);
+    let first = |sought| find_first(&plan, sought).unwrap().map(|request| request.0);
+
+    assert_eq!(first(Sought::Retried), Some(1));
+    assert_eq!(first(Sought::FellBack), Some(1));
+    assert_eq!(first(Sought::Failed), None);
+    assert_eq!(first(Sought::Waited), None);
+}
