@@ -114,7 +114,7 @@ impl Router {
     }
 
     /// The first token of a streamed attempt arrived. Must be told where the attempt's plan
-    /// [wants it](AttemptPlan::wants_first_token); elsewhere telling it only informs the observer.
+    /// [wants it](crate::AttemptPlan::wants_first_token); elsewhere telling it only informs the observer.
     /// Gives a parked request that may go on now, if a slot became free.
     pub fn first_token(
         &mut self,

@@ -22,14 +22,13 @@ pub(super) fn check(args: &CheckArgs) -> Result<Ended, Complaint> {
     Ok(Ended::Done)
 }
 
-/// The text of the file if it is a LiteLLM config and no scenario.
+/// The text of the file if it is a LiteLLM config and no scenario: it has one of LiteLLM's sections
+/// at its top and none of a scenario's own. What is no YAML is neither, and told as a scenario.
 pub(super) fn config_text(args: &ScenarioArgs) -> Option<String> {
-    let path = Path::new(&args.scenario);
-    let text = fs::read_to_string(path).ok()?;
-    let has = |key: &str| text.lines().any(|line| line.starts_with(key));
-    let looks_so = has("model_list:") && !has("litellm:");
-    let is_scenario = has("purpose:") || has("workload:");
-    (looks_so || (!is_scenario && litellm::read(&text, &args.scenario).is_ok())).then_some(text)
+    let text = fs::read_to_string(Path::new(&args.scenario)).ok()?;
+    let document = litellm::parse(&text, &args.scenario).ok()?;
+    let has_one_of = |keys: &[&str]| keys.iter().any(|key| document.get(key).is_some());
+    (has_one_of(&LITELLM_SECTIONS) && !has_one_of(&SCENARIO_BLOCKS)).then_some(text)
 }
 
 fn config_report(file: &str, text: &str) -> Result<String, Complaint> {
@@ -324,6 +323,16 @@ fn section(heading: &str, lines: Vec<String>) -> String {
     text
 }
 
+/// Top-level keys of a LiteLLM config.
+const LITELLM_SECTIONS: [&str; 5] = [
+    "model_list",
+    "router_settings",
+    "litellm_settings",
+    "general_settings",
+    "include",
+];
+/// Top-level keys that every scenario has and no LiteLLM config.
+const SCENARIO_BLOCKS: [&str; 3] = ["purpose", "workload", "litellm"];
 const LINES_AT_MOST: usize = 100;
 /// Requests that are looked at to describe the traffic.
 const ARRIVALS_AT_MOST: usize = 1_000_000;

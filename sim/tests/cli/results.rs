@@ -290,4 +290,5 @@ fn an_interrupt_keeps_finished_runs_and_marks_the_result_partial() {
     let json: serde_json::Value =
         serde_json::from_str(&folder.read("routelab-report/results.json")).unwrap();
     assert_eq!(json["partial"], true);
+    println!("{}", &folder.read("routelab-report/results.json")[..3000]);
 }
