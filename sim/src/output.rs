@@ -32,24 +32,34 @@ pub(crate) fn print(text: &str) -> Result<(), Complaint> {
         })
 }
 
+/// Tells before long runs, not after them, that `directory` cannot hold a report.
+pub(crate) fn check_directory(directory: &Path) -> Result<(), Complaint> {
+    if directory.exists() && !directory.is_dir() {
+        return Err(cannot_write(directory)(io::ErrorKind::NotADirectory.into()));
+    }
+    let staging = staging_directory(directory);
+    fs::create_dir_all(&staging)
+        .and_then(|()| fs::remove_dir_all(&staging))
+        .map_err(cannot_write(directory))
+}
+
 /// Writes the report into `directory`, making it if need be, and gives the page's path.
 pub(crate) fn write_report(sweep: &SweepRecord, directory: &Path) -> Result<PathBuf, Complaint> {
     let staging = staging_directory(directory);
-    let fail = |path: &Path| {
-        let what = path.display().to_string();
-        move |source| Complaint::Write { what, source }
-    };
-    if staging.exists() {
-        fs::remove_dir_all(&staging).map_err(fail(&staging))?;
-    }
-    fs::create_dir_all(&staging).map_err(fail(&staging))?;
-    fs::create_dir_all(directory).map_err(fail(directory))?;
+    fs::create_dir_all(&staging)
+        .and_then(|()| fs::create_dir_all(directory))
+        .map_err(cannot_write(directory))?;
 
     let written = write_and_move(sweep, &staging, directory);
     let cleared = fs::remove_dir_all(&staging);
     written?;
-    cleared.map_err(fail(&staging))?;
+    cleared.map_err(cannot_write(&staging))?;
     Ok(directory.join(PAGE))
+}
+
+fn cannot_write(path: &Path) -> impl FnOnce(io::Error) -> Complaint {
+    let what = path.display().to_string();
+    move |source| Complaint::Write { what, source }
 }
 
 fn write_and_move(sweep: &SweepRecord, staging: &Path, directory: &Path) -> Result<(), Complaint> {

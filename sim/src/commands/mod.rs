@@ -10,7 +10,7 @@ mod sweep;
 use std::path::Path;
 
 use clap::{CommandFactory as _, Parser as _};
-use scenarios::{LoadOptions, Scenario, Source};
+use scenarios::{LoadOptions, Scenario, Source, litellm};
 
 use crate::{
     cli::{Cli, Command, ScenarioArgs},
@@ -58,7 +58,8 @@ pub(crate) fn execute(cli: Cli) -> Result<Ended, Complaint> {
 impl ScenarioArgs {
     /// Reads the scenario with all changes that were asked for.
     fn load(&self) -> Result<Scenario, Complaint> {
-        if check::config_text(self).is_some() {
+        if let Some(text) = check::config_text(self) {
+            litellm::read(&text, &self.scenario)?;
             return Err(Complaint::Usage {
                 message: format!(
                     "`{}` is a LiteLLM config and no scenario: it does not say who asks what",

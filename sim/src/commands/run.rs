@@ -40,6 +40,9 @@ pub(super) struct DoneRuns {
 
 /// Runs plans with progress on standard error.
 pub(super) fn execute_plans(plans: &[RunPlan], output: &OutputArgs) -> Result<DoneRuns, Complaint> {
+    if !output.no_report {
+        output::check_directory(&output.out)?;
+    }
     let cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     let jobs = output.jobs.unwrap_or(cores);
     let progress = Progress::start(plans.len(), jobs.get().min(plans.len()));

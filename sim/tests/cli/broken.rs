@@ -183,10 +183,38 @@ fn a_config_without_a_model_list_is_known_by_any_of_its_sections() {
             "typo.yaml",
             "modle_list: []\ngeneral_settings: {}\nlitellm_settings: {}\n",
         );
-    insta::assert_snapshot!(told(&folder, &["check", "router.yaml"]), @"");
-    insta::assert_snapshot!(told(&folder, &["check", "include.yaml"]), @"");
-    insta::assert_snapshot!(told(&folder, &["check", "typo.yaml"]), @"");
-    insta::assert_snapshot!(told(&folder, &["run", "router.yaml"]), @"");
+    insta::assert_snapshot!(told(&folder, &["check", "router.yaml"]), @"
+     × model_list: it is missing
+      ╭─[router.yaml:1:1]
+    1 │ router_settings: {num_retries: 1}
+      · ────────┬───────
+      ·         ╰── here
+      ╰────
+     help: accepted is a list of at least one deployment
+    ");
+    insta::assert_snapshot!(told(&folder, &["check", "include.yaml"]), @"
+     × model_list: it is missing
+      ╭─[include.yaml:1:1]
+    1 │ include: [other.yaml]
+      · ────┬───
+      ·     ╰── here
+      ╰────
+     help: files named under `include` are not read: put their entries here
+    ");
+    insta::assert_snapshot!(told(&folder, &["check", "typo.yaml"]), @"
+     × model_list: it is missing
+      ╭─[typo.yaml:1:1]
+    1 │ modle_list: []
+      · ─────┬─────
+      ·      ╰── here
+    2 │ general_settings: {}
+      ╰────
+     help: did you mean it by `modle_list`?
+    ");
+    assert_eq!(
+        told(&folder, &["run", "router.yaml"]),
+        told(&folder, &["check", "router.yaml"]),
+    );
 }
 
 #[test]
@@ -281,16 +309,18 @@ fn a_comparison_of_one_thing_is_told() {
 }
 
 #[test]
-fn a_report_that_cannot_be_written_is_told_and_nothing_is_left_behind() {
+fn a_report_that_cannot_be_written_is_told_before_anything_runs() {
     let folder = Folder::new("not-writable")
         .with("tiny.yaml", TINY)
         .with("file", "in the way");
+    let arm = "cooldown_time=1";
 
-    let left = folder.routelab(&["run", "tiny.yaml", "--reps", "1", "--out", "file/report"]);
+    insta::assert_snapshot!(told(&folder, &["run", "tiny.yaml", "--out", "file/report"]), @"  × cannot write file/report: Not a directory (os error 20)");
+    insta::assert_snapshot!(
+        told(&folder, &["compare", "tiny.yaml", "--arm", "as-is", "--arm", arm, "--out", "file"]),
+        @"  × cannot write file: not a directory"
+    );
 
-    assert_eq!(left.code, Some(2), "{}", left.stderr);
-    assert_eq!(left.stdout, "");
-    insta::assert_snapshot!(left.stderr, @"");
     assert_eq!(folder.read("file"), "in the way");
     assert_eq!(folder.path("").read_dir().unwrap().count(), 2);
 }
