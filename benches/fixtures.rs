@@ -25,13 +25,14 @@ pub fn router_config(deployments: usize, strategy: StrategySpec) -> RouterConfig
 
 /// A request without settings of its own.
 #[must_use]
-pub const fn request(number: u64, model: ModelId) -> Request {
+pub fn request(number: u64, model: ModelId) -> Request {
     Request {
         id: RequestId(number),
         model,
         prompt_tokens: 500,
         max_tokens: None,
         stream: false,
+        origin: router::Origin::default(),
         overrides: None,
     }
 }

@@ -20,10 +20,7 @@ fn picks(criterion: &mut Criterion) {
                 let mut router = Router::new(&config, Seed(1)).expect("the settings are valid");
                 let model = router.model("m");
                 let answer = Outcome::Success {
-                    usage: Usage {
-                        prompt_tokens: 500,
-                        completion_tokens: 100,
-                    },
+                    usage: Usage::new(500, 100),
                     first_token_after: None,
                 };
                 let mut number = 0;

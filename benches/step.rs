@@ -84,10 +84,7 @@ impl Driver {
 }
 
 const ANSWERED: Outcome = Outcome::Success {
-    usage: Usage {
-        prompt_tokens: 500,
-        completion_tokens: 100,
-    },
+    usage: Usage::new(500, 100),
     first_token_after: None,
 };
 const FAILED: Outcome = Outcome::Failure(Failure::of(ErrorClass::InternalServer));

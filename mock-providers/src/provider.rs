@@ -261,10 +261,7 @@ impl fmt::Debug for Provider {
 
 fn whole_answer(pace: Pace, waits: Duration, call: &ProviderCall) -> Reply {
     let tokens = call.answer_tokens();
-    let usage = Usage {
-        prompt_tokens: call.prompt_tokens,
-        completion_tokens: tokens,
-    };
+    let usage = Usage::new(call.prompt_tokens, tokens);
     let first_token_after = call.stream.then(|| waits + pace.first_token());
     Reply {
         outcome: Outcome::Success {

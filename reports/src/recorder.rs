@@ -271,7 +271,11 @@ impl Observer for Recorder {
             Event::ParkedForSlot { .. } => self.parked += 1,
             // The answer's trail tells both, once and for all attempts.
             Event::FirstToken { .. } | Event::Waiting { .. } => {}
-            Event::PassedOver { .. } => {}
+            Event::PassedOver { .. }
+            | Event::LimitRefused { .. }
+            | Event::CacheHit { .. }
+            | Event::Mirrored { .. }
+            | Event::CooldownCleared { .. } => {}
         }
     }
 }

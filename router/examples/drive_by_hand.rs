@@ -21,6 +21,7 @@ fn main() -> Result<(), ConfigError> {
             prompt_tokens: 100,
             max_tokens: None,
             stream: false,
+            origin: router::Origin::default(),
             overrides: None,
         };
         let mut turn = router.arrive(now, request, &mut ());

@@ -27,10 +27,7 @@ impl RequestState {
                     && failure.class == ErrorClass::ApiConnection =>
             {
                 Outcome::Success {
-                    usage: Usage {
-                        prompt_tokens: self.request.prompt_tokens,
-                        completion_tokens: failure.tokens_delivered,
-                    },
+                    usage: Usage::new(self.request.prompt_tokens, failure.tokens_delivered),
                     first_token_after: failure.first_token_after,
                 }
             }
@@ -78,9 +75,15 @@ fn as_surfaced(error: RouteError) -> RouteError {
             }
         }
         RouteError::Attempt { .. }
-        | RouteError::Blocked { .. }
         | RouteError::NoDeployments { .. }
+        | RouteError::Blocked { .. }
         | RouteError::SlotsInUse { .. }
-        | RouteError::UnknownModel { .. } => error,
+        | RouteError::UnknownModel { .. }
+        | RouteError::RateLimited { .. }
+        | RouteError::OverRpm
+        | RouteError::PromptTooLong
+        | RouteError::BudgetSpent
+        | RouteError::NoMatchingTags
+        | RouteError::QueueTimeout => error,
     }
 }

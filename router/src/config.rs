@@ -8,7 +8,9 @@ use std::{collections::BTreeMap, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{outcome::ErrorClass, profile::Profile, strategy::StrategySpec, time::Epoch};
+use crate::{
+    outcome::ErrorClass, price::Prices, profile::Profile, strategy::StrategySpec, time::Epoch,
+};
 
 /// Everything a router is built from.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -58,10 +60,36 @@ pub struct DeploymentConfig {
     pub allowed_fails_policy: Option<AllowedFailsPolicy>,
     /// `model_info.blocked`: paused.
     pub blocked: bool,
-    /// `input_cost_per_token`, in US dollars. `None`: unknown, not free.
-    pub input_cost_per_token: Option<f64>,
-    /// `output_cost_per_token`, in US dollars. `None`: unknown, not free.
-    pub output_cost_per_token: Option<f64>,
+    /// Prices in `litellm_params`, as given.
+    pub own_prices: Prices,
+    /// The price registry's entry of exactly `model`: what cost-based routing looks at after the
+    /// deployment's own (semantics 3.6).
+    pub listed_prices: Prices,
+    /// What a request is billed by: own prices, `model_info`, `base_model` or the registry,
+    /// resolved by whoever reads the configuration (semantics 11.1).
+    pub prices: Prices,
+    /// The longest prompt it takes, in tokens, from `model_info` or the registry: what
+    /// `enable_pre_call_checks` looks at. `None`: unknown.
+    pub max_input_tokens: Option<u32>,
+    /// `region_name`.
+    pub region_name: Option<String>,
+    /// `tags`.
+    pub tags: Vec<String>,
+    /// `tag_regex`: patterns sought in `User-Agent: …`.
+    pub tag_regex: Vec<String>,
+    /// `silent_model`: the group that gets a copy of each request picked for this deployment.
+    pub silent_model: Option<String>,
+    /// `max_budget` with `budget_duration`.
+    pub budget: Option<Budget>,
+}
+
+/// A limit on spending in a window of time.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Budget {
+    /// US dollars. `None` where a provider's entry gives none: it then serves nothing (semantics 8.6).
+    pub limit: Option<f64>,
+    /// The length of the window. `None`: it never ends.
+    pub period: Option<Duration>,
 }
 
 /// `router_settings`.
@@ -110,6 +138,77 @@ pub struct RouterSettings {
     pub enable_weighted_failover: bool,
     /// `model_group_alias`: name asked for → model group.
     pub model_group_alias: BTreeMap<String, String>,
+    /// `routing_groups`: strategies for some names only.
+    pub routing_groups: Vec<RoutingGroup>,
+    /// `enable_pre_call_checks`: context window, region and, in 1.92, rpm.
+    pub enable_pre_call_checks: bool,
+    /// `optional_pre_call_checks`, for groups without an entry below.
+    pub optional_pre_call_checks: OptionalPreCallChecks,
+    /// `model_group_affinity_config`: the affinity checks of these groups.
+    pub model_group_affinity_config: BTreeMap<String, OptionalPreCallChecks>,
+    /// `deployment_affinity_ttl_seconds`. LiteLLM's default is 3,600 s.
+    pub deployment_affinity_ttl: Option<Duration>,
+    /// `session_affinity_repin_on_failover` (1.110).
+    pub session_affinity_repin_on_failover: bool,
+    /// `enable_tag_filtering`.
+    pub enable_tag_filtering: bool,
+    /// `tag_filtering_match_any`. LiteLLM's default is true.
+    pub tag_filtering_match_any: Option<bool>,
+    /// `tag_routing_prefix` (1.110).
+    pub tag_routing_prefix: Option<String>,
+    /// `provider_budget_config`, by provider.
+    pub provider_budget_config: BTreeMap<String, Budget>,
+    /// `cache_responses`.
+    pub cache_responses: bool,
+    /// `cache_params.ttl`: how long an answer is kept. LiteLLM's default for the memory cache is 600 s.
+    pub cache_ttl: Option<Duration>,
+    /// `caching_groups`: groups that share the response cache's entries.
+    pub caching_groups: Vec<Vec<String>>,
+    /// `default_priority`, for requests without one.
+    pub default_priority: Option<u32>,
+    /// `polling_interval` of the priority queue. LiteLLM's default is 30 ms.
+    pub polling_interval: Option<Duration>,
+    /// `alerting_config`.
+    pub alerting: Option<Alerting>,
+}
+
+/// One of `routing_groups`: a strategy for some names.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RoutingGroup {
+    /// `group_name`; in 1.110 it can be called as a model.
+    pub group_name: String,
+    /// `models`: names, as they are asked for.
+    pub models: Vec<String>,
+    /// `routing_strategy` with `routing_strategy_args`.
+    pub routing_strategy: StrategySpec,
+    /// `model_priorities`, for the strategy `priority` (1.110); the lowest number first.
+    pub model_priorities: BTreeMap<String, u32>,
+}
+
+/// The members of `optional_pre_call_checks` that decide where requests go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "a list of names, each of which is there or not"
+)]
+pub struct OptionalPreCallChecks {
+    /// `session_affinity`.
+    pub session_affinity: bool,
+    /// `deployment_affinity`: by the caller's key.
+    pub deployment_affinity: bool,
+    /// `prompt_caching`: by the prefix of the prompt.
+    pub prompt_caching: bool,
+    /// `enforce_model_rate_limits`.
+    pub enforce_model_rate_limits: bool,
+}
+
+/// `alerting_config`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Alerting {
+    /// `alerting_threshold`: answers slower than this are told. LiteLLM's default is 300 s.
+    pub threshold: Duration,
+    /// `webhook_url`, which only a live router calls.
+    pub webhook_url: Option<String>,
 }
 
 impl Default for RouterSettings {
@@ -136,6 +235,22 @@ impl Default for RouterSettings {
             default_max_parallel_requests: None,
             enable_weighted_failover: false,
             model_group_alias: BTreeMap::new(),
+            routing_groups: Vec::new(),
+            enable_pre_call_checks: false,
+            optional_pre_call_checks: OptionalPreCallChecks::default(),
+            model_group_affinity_config: BTreeMap::new(),
+            deployment_affinity_ttl: None,
+            session_affinity_repin_on_failover: false,
+            enable_tag_filtering: false,
+            tag_filtering_match_any: None,
+            tag_routing_prefix: None,
+            provider_budget_config: BTreeMap::new(),
+            cache_responses: false,
+            cache_ttl: None,
+            caching_groups: Vec::new(),
+            default_priority: None,
+            polling_interval: None,
+            alerting: None,
         }
     }
 }

@@ -58,7 +58,14 @@ impl Router {
             RouteError::Blocked { deployment } | RouteError::SlotsInUse { deployment, .. } => {
                 Some(deployment)
             }
-            RouteError::NoDeployments { .. } | RouteError::UnknownModel { .. } => None,
+            RouteError::RateLimited { deployment, .. } => deployment,
+            RouteError::NoDeployments { .. }
+            | RouteError::UnknownModel { .. }
+            | RouteError::OverRpm
+            | RouteError::PromptTooLong
+            | RouteError::BudgetSpent
+            | RouteError::NoMatchingTags
+            | RouteError::QueueTimeout => None,
         };
         state.hop.failed = failed.or(state.hop.failed);
         let hop = state.hop;

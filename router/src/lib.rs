@@ -23,6 +23,7 @@
 //!     prompt_tokens: 100,
 //!     max_tokens: None,
 //!     stream: false,
+//!     origin: router::Origin::default(),
 //!     overrides: None,
 //! };
 //!
@@ -35,7 +36,7 @@
 //!             let outcome = match attempt.deployment() {
 //!                 DeploymentId(0) => Outcome::Failure(Failure::with_status(429)),
 //!                 _ => Outcome::Success {
-//!                     usage: Usage { prompt_tokens: 100, completion_tokens: 20 },
+//!                     usage: Usage::new(100, 20),
 //!                     first_token_after: None,
 //!                 },
 //!             };
@@ -70,6 +71,7 @@ mod limits;
 mod observe;
 mod outcome;
 mod plan;
+mod price;
 mod profile;
 mod reconfigure;
 mod registry;
@@ -87,13 +89,17 @@ pub use error::ConfigError;
 pub use error_body::ErrorBody;
 pub use observe::{CooldownReason, Event, FallbackReason, Observer, PassedOver};
 pub use outcome::{ErrorClass, Failure, Outcome, RetryAfter, Usage};
+pub use price::Prices;
 pub use profile::{LeastBusyRules, Profile, ProfileName, ShuffleMetric, WhenSlotsFull};
-pub use request::{Api, DeploymentId, ModelId, Overrides, Request, RequestId};
+pub use request::{
+    Api, CallerId, ContentId, DeploymentId, ModelId, Origin, Overrides, Request, RequestFallbacks,
+    RequestId, SessionId,
+};
 pub use rng::{KeyedRng, Purpose, Seed};
 pub use router::Router;
 pub use step::{
-    Answer, Attempt, AttemptPlan, Deadline, Held, Parked, RouteError, Step, Trail, Turn, Wait,
-    WaitReason,
+    Answer, Attempt, AttemptPlan, Deadline, Held, Parked, RateLimitedBy, RouteError, Step, Trail,
+    Turn, Wait, WaitReason,
 };
 pub use strategy::StrategySpec;
 pub use time::{Epoch, Instant, nanos, nanos_from_secs};

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     outcome::Outcome,
     request::{DeploymentId, ModelId, Request, RequestId},
-    step::{Answer, WaitReason},
+    step::{Answer, RateLimitedBy, WaitReason},
     time::Instant,
 };
 
@@ -82,6 +82,36 @@ pub enum Event<'a> {
         deployment: DeploymentId,
         /// Slots that it has.
         limit: u32,
+    },
+    /// The router's own count of requests or tokens refused the attempt before it was sent.
+    LimitRefused {
+        /// For whom.
+        request: RequestId,
+        /// Which; `None` where none was within its limits.
+        deployment: Option<DeploymentId>,
+        /// By what.
+        by: RateLimitedBy,
+    },
+    /// The response cache answered in place of the deployment.
+    CacheHit {
+        /// Whom.
+        request: RequestId,
+        /// Who had been picked.
+        deployment: DeploymentId,
+    },
+    /// A copy of the request goes to another group, and nobody waits for it (`silent_model`).
+    Mirrored {
+        /// Of which request.
+        request: RequestId,
+        /// The copy.
+        mirror: RequestId,
+        /// To which group.
+        group: ModelId,
+    },
+    /// A running cooldown was ended by hand.
+    CooldownCleared {
+        /// Of which deployment.
+        deployment: DeploymentId,
     },
     /// The request waits for a slot.
     ParkedForSlot {
@@ -191,6 +221,18 @@ pub enum PassedOver {
     OtherOrderTier,
     /// It just failed this request with an error that its own retry would meet again.
     JustFailed,
+    /// The prompt is longer than its context window (`enable_pre_call_checks`).
+    PromptTooLong,
+    /// It is in another region than the request allows (`enable_pre_call_checks`).
+    OtherRegion,
+    /// It was picked as often as its rpm allows (`enable_pre_call_checks` in 1.92).
+    OverRpm,
+    /// The request is pinned to another deployment (affinity).
+    PinnedElsewhere,
+    /// Its budget, or its provider's, is spent.
+    BudgetSpent,
+    /// Its tags do not match the request's, or are banned.
+    OtherTags,
 }
 
 /// By which rule a deployment was cooled. (semantics 4.2 and 4.4)

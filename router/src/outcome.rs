@@ -27,9 +27,22 @@ pub struct Usage {
     pub prompt_tokens: u32,
     /// Tokens of the answer.
     pub completion_tokens: u32,
+    /// Tokens of the request that the provider read from its own prompt cache; part of
+    /// `prompt_tokens`.
+    pub cached_tokens: u32,
 }
 
 impl Usage {
+    /// Tokens of an answer, none of them from the provider's prompt cache.
+    #[must_use]
+    pub const fn new(prompt_tokens: u32, completion_tokens: u32) -> Self {
+        Self {
+            prompt_tokens,
+            completion_tokens,
+            cached_tokens: 0,
+        }
+    }
+
     /// Both together.
     #[must_use]
     pub const fn total(self) -> u64 {

@@ -76,11 +76,14 @@ pub enum ProfileName {
     #[default]
     #[serde(rename = "litellm-1.110")]
     Litellm1110,
+    /// What LiteLLM means to do, without its faults.
+    #[serde(rename = "corrected")]
+    Corrected,
 }
 
 impl ProfileName {
     /// Every profile.
-    pub const ALL: [Self; 2] = [Self::Litellm192, Self::Litellm1110];
+    pub const ALL: [Self; 3] = [Self::Litellm192, Self::Litellm1110, Self::Corrected];
 
     /// As written in files and reports.
     #[must_use]
@@ -88,6 +91,7 @@ impl ProfileName {
         match self {
             Self::Litellm192 => "litellm-1.92",
             Self::Litellm1110 => "litellm-1.110",
+            Self::Corrected => "corrected",
         }
     }
 
@@ -97,6 +101,7 @@ impl ProfileName {
         match self {
             Self::Litellm192 => Profile::litellm_1_92(),
             Self::Litellm1110 => Profile::litellm_1_110(),
+            Self::Corrected => Profile::corrected(),
         }
     }
 }
@@ -195,6 +200,18 @@ impl Profile {
             group_name_beats_id: false,
             content_policy_by_code: true,
             forbidden_moves_on: false,
+        }
+    }
+}
+
+impl Profile {
+    /// LiteLLM's intent without its faults: 1.110.2, but for the fields below, each of which
+    /// answers a report of operators.
+    #[must_use]
+    pub const fn corrected() -> Self {
+        Self {
+            name: ProfileName::Corrected,
+            ..Self::litellm_1_110()
         }
     }
 }

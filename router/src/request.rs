@@ -1,8 +1,10 @@
 //! What a caller asks, and the ids that stand for names inside the router.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, num::NonZeroU64, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
+
+use crate::config::Fallbacks;
 
 /// A request of a run. Unique in the run; it keys the request's randomness.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, Serialize, Deserialize)]
@@ -55,9 +57,44 @@ pub struct Request {
     pub max_tokens: Option<u32>,
     /// Whether the answer is to be streamed.
     pub stream: bool,
+    /// Who sends it, and what of it was seen before.
+    pub origin: Origin,
     /// Settings that this request brings along; none for most.
     pub overrides: Option<Arc<Overrides>>,
 }
+
+/// Who sends a request, and what of its content was seen before. Drivers give equal things equal
+/// ids; the router never sees what is behind them. `None`: not known, or not given.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Origin {
+    /// `metadata.session_id`.
+    pub session: Option<SessionId>,
+    /// The caller's key (`user_api_key_hash`).
+    pub caller: Option<CallerId>,
+    /// The whole content: requests that would share an entry of the response cache.
+    pub content: Option<ContentId>,
+    /// The part up to the last `cache_control` mark: what prompt-caching affinity goes by.
+    pub prefix: Option<ContentId>,
+    /// `priority`: the lower, the earlier.
+    pub priority: Option<u32>,
+    /// It mirrors this request (`silent_model`): nobody waits for its answer.
+    pub mirror_of: Option<RequestId>,
+}
+
+/// A conversation.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SessionId(pub NonZeroU64);
+
+/// A caller's key.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CallerId(pub NonZeroU64);
+
+/// A piece of content, as a hash.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ContentId(pub NonZeroU64);
 
 /// Which of LiteLLM's calls a request is. They share everything but what is said here.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -86,7 +123,27 @@ pub struct Overrides {
     pub stream_timeout: Option<Duration>,
     /// Skip order tiers, weighted failover and fallbacks.
     pub disable_fallbacks: bool,
-    /// Model names to fall back to whatever the failing group, in place of the router's `fallbacks`.
-    /// An empty list turns generic fallbacks off.
-    pub fallbacks: Option<Vec<String>>,
+    /// `fallbacks`, in place of the router's. An empty list turns generic fallbacks off.
+    pub fallbacks: Option<RequestFallbacks>,
+    /// `context_window_fallbacks`, in place of the router's.
+    pub context_window_fallbacks: Option<Fallbacks>,
+    /// `content_policy_fallbacks`, in place of the router's.
+    pub content_policy_fallbacks: Option<Fallbacks>,
+    /// `metadata.tags`; those that begin with `!` are bans.
+    pub tags: Vec<String>,
+    /// The `User-Agent` header, which `tag_regex` looks at.
+    pub user_agent: Option<String>,
+    /// `allowed_model_region`.
+    pub allowed_model_region: Option<String>,
+    /// `cache: {no-cache: true}` or `caching: false`: the response cache is not asked.
+    pub no_cache: bool,
+}
+
+/// A request's own `fallbacks`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum RequestFallbacks {
+    /// Names to fall back to, whatever group failed.
+    Names(Vec<String>),
+    /// Lists by the group that failed, as the router's own.
+    ByGroup(Fallbacks),
 }

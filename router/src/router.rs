@@ -17,7 +17,7 @@ use crate::{
     outcome::Outcome,
     plan::Fixed,
     registry::Registry,
-    request::{DeploymentId, ModelId, Request, RequestId},
+    request::{DeploymentId, ModelId, Request, RequestFallbacks, RequestId},
     rng::Seed,
     step::{Answer, Attempt, Held, Parked, RouteError, Turn, Wait, WaitReason},
     strategy::{RoutingStrategy, Sent},
@@ -100,7 +100,10 @@ impl Router {
     pub fn arrive(&mut self, now: Instant, request: Request, obs: &mut impl Observer) -> Turn {
         obs.observe(now, &Event::Arrived { request: &request });
         let model = request.model;
-        let own = request.overrides.as_ref().and_then(|o| o.fallbacks.clone());
+        let own = request.overrides.as_ref().and_then(|o| match &o.fallbacks {
+            Some(RequestFallbacks::Names(names)) => Some(names.clone()),
+            Some(RequestFallbacks::ByGroup(_)) | None => None,
+        });
         let own = own.map(|names| names.iter().map(|name| self.model(name)).collect());
         let ticket = self.requests.insert(now, request);
         let state = self.requests.get(ticket);
@@ -202,6 +205,7 @@ impl Router {
                 let answer = Answer::Completed {
                     deployment,
                     usage: *usage,
+                    cached: false,
                     trail,
                 };
                 let step = self.answer(now, ticket, answer, obs);
@@ -379,8 +383,8 @@ fn check(config: &RouterConfig) -> Result<(), ConfigError> {
     for deployment in &config.deployments {
         let numbers = [
             ("weight", deployment.weight),
-            ("input_cost_per_token", deployment.input_cost_per_token),
-            ("output_cost_per_token", deployment.output_cost_per_token),
+            ("input_cost_per_token", deployment.own_prices.input),
+            ("output_cost_per_token", deployment.own_prices.output),
         ];
         for (key, value) in numbers {
             if let Some(found) = value.filter(|v| !v.is_finite() || *v < 0.0) {

@@ -116,6 +116,8 @@ pub enum WaitReason {
     ClientRetry,
     /// Backoff whose length the provider's `retry-after` set.
     RetryAfter,
+    /// The priority queue is asked again (semantics 9.5).
+    Queue,
 }
 
 /// A request that waits for a slot of a full deployment.
@@ -190,6 +192,8 @@ pub enum Answer {
         deployment: DeploymentId,
         /// Billed tokens of the attempt that answered.
         usage: Usage,
+        /// Whether the response cache answered: nobody was called and nothing is billed.
+        cached: bool,
         /// What it took.
         trail: Trail,
     },
@@ -268,6 +272,40 @@ pub enum RouteError {
         /// Which.
         model: ModelId,
     },
+    /// A limit on requests or tokens a minute, as the router counts them, is reached: a
+    /// `RateLimitError` of the router's own.
+    RateLimited {
+        /// Of which deployment; `None` where none was within its limits.
+        deployment: Option<DeploymentId>,
+        /// By what.
+        by: RateLimitedBy,
+        /// Its `retry-after`, in whole seconds.
+        retry_after: u32,
+    },
+    /// The pre-call checks left nobody, some for their rpm: `RouterRateLimitErrorBasic`, which has
+    /// no status (semantics 2.3.9).
+    OverRpm,
+    /// The pre-call checks left nobody, some for the length of the prompt: a
+    /// `ContextWindowExceededError`.
+    PromptTooLong,
+    /// Every candidate's budget is spent: a `ValueError` without a status (semantics 8.6).
+    BudgetSpent,
+    /// No candidate has the tags asked for: a `ValueError` without a status (semantics 8.7).
+    NoMatchingTags,
+    /// The priority queue's time was up: a `Timeout`.
+    QueueTimeout,
+}
+
+/// What refused an attempt for the router's own count of requests or tokens a minute.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RateLimitedBy {
+    /// The choice of `usage-based-routing-v2`: nobody is within its limits.
+    UsageChoice,
+    /// The reservation of `usage-based-routing-v2`.
+    UsageReservation,
+    /// `enforce_model_rate_limits`.
+    ModelRateLimits,
 }
 
 impl RouteError {
@@ -280,6 +318,10 @@ impl RouteError {
             Self::NoDeployments { .. } => None,
             Self::SlotsInUse { .. } => Some(ErrorClass::RateLimit),
             Self::UnknownModel { .. } => Some(ErrorClass::BadRequest),
+            Self::RateLimited { .. } => Some(ErrorClass::RateLimit),
+            Self::OverRpm | Self::BudgetSpent | Self::NoMatchingTags => None,
+            Self::PromptTooLong => Some(ErrorClass::ContextWindowExceeded),
+            Self::QueueTimeout => Some(ErrorClass::Timeout),
         }
     }
 
@@ -290,17 +332,21 @@ impl RouteError {
             Self::Attempt { failure, .. } => failure.status,
             Self::NoDeployments { status, .. } => *status,
             Self::Blocked { .. } => Some(503),
-            Self::SlotsInUse { .. } => Some(429),
-            Self::UnknownModel { .. } => Some(400),
+            Self::SlotsInUse { .. } | Self::RateLimited { .. } => Some(429),
+            Self::UnknownModel { .. } | Self::PromptTooLong => Some(400),
+            Self::OverRpm | Self::BudgetSpent | Self::NoMatchingTags => None,
+            Self::QueueTimeout => Some(408),
         }
     }
 
     /// The name of LiteLLM's exception.
     #[must_use]
     pub const fn exception(&self) -> &'static str {
-        match self.class() {
-            Some(class) => class.exception(),
-            None => "RouterRateLimitError",
+        match (self, self.class()) {
+            (_, Some(class)) => class.exception(),
+            (Self::OverRpm, None) => "RouterRateLimitErrorBasic",
+            (Self::BudgetSpent | Self::NoMatchingTags, None) => "ValueError",
+            (_, None) => "RouterRateLimitError",
         }
     }
 }

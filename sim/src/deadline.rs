@@ -89,10 +89,7 @@ mod tests {
     }
 
     fn answer(first: Option<Duration>, tokens: u32, total: Duration) -> Reply {
-        let usage = Usage {
-            prompt_tokens: 10,
-            completion_tokens: tokens,
-        };
+        let usage = Usage::new(10, tokens);
         Reply {
             outcome: Outcome::Success {
                 usage,

@@ -56,6 +56,10 @@ impl Observer for Finder {
             | Event::Finished { .. }
             | Event::FirstToken { .. }
             | Event::NothingToPick { .. }
+            | Event::LimitRefused { .. }
+            | Event::CacheHit { .. }
+            | Event::Mirrored { .. }
+            | Event::CooldownCleared { .. }
             | Event::PassedOver { .. }
             | Event::Picked { .. }
             | Event::Sent { .. }

@@ -167,6 +167,7 @@ impl Simulation {
             prompt_tokens: arrival.prompt_tokens,
             max_tokens: arrival.max_tokens,
             stream: arrival.stream,
+            origin: router::Origin::default(),
             overrides: None,
         };
         let call = ProviderCall {

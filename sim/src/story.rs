@@ -8,7 +8,8 @@ use std::{fmt, time::Duration};
 
 use router::{
     Answer, CooldownReason, DeploymentId, Event, Failure, FallbackReason, Instant, ModelId,
-    Observer, Outcome, PassedOver, RequestId, RetryAfter, RouteError, Router, WaitReason,
+    Observer, Outcome, PassedOver, RateLimitedBy, RequestId, RetryAfter, RouteError, Router,
+    WaitReason,
 };
 use scenarios::RunPlan;
 
@@ -90,6 +91,28 @@ impl<'a> Story<'a> {
                 let deployment = self.deployment(deployment);
                 ("refused", format!("{deployment}: all {limit} slots in use"))
             }
+            Event::LimitRefused { deployment, by, .. } => {
+                let whose = deployment.map_or_else(
+                    || "nobody is within its limits".to_owned(),
+                    |d| format!("{} is over its limits", self.deployment(d)),
+                );
+                ("refused", format!("{whose}: {}", limit_text(by)))
+            }
+            Event::CacheHit { deployment, .. } => (
+                "cached",
+                format!(
+                    "the response cache answers for {}",
+                    self.deployment(deployment)
+                ),
+            ),
+            Event::Mirrored { mirror, group, .. } => (
+                "mirrored",
+                format!("as {mirror} to `{}`, for nobody", self.model(group)),
+            ),
+            Event::CooldownCleared { deployment } => (
+                "cleared",
+                format!("the cooldown of {}", self.deployment(deployment)),
+            ),
             Event::ParkedForSlot { deployment, .. } => (
                 "parked",
                 format!("until {} has a free slot", self.deployment(deployment)),
@@ -141,6 +164,7 @@ impl<'a> Story<'a> {
                     WaitReason::Backoff => "backoff",
                     WaitReason::ClientRetry => "the client library's own retry",
                     WaitReason::RetryAfter => "the provider's retry-after",
+                    WaitReason::Queue => "its turn in the priority queue",
                 };
                 ("waits", format!("{}: {why}", Secs(until.since(at))))
             }
@@ -200,6 +224,27 @@ impl<'a> Story<'a> {
                     self.model(*model)
                 )
             }
+            RouteError::RateLimited { deployment, by, .. } => {
+                let whose = deployment.map_or("nobody is", |d| self.deployment(d));
+                let rule = limit_text(*by);
+                match deployment {
+                    Some(_) => format!("{exception}{status}: {whose} is over its limits: {rule}"),
+                    None => format!("{exception}{status}: {whose} within its limits: {rule}"),
+                }
+            }
+            RouteError::OverRpm => {
+                format!(
+                    "{exception}{status}: whoever could serve it was picked as often as its rpm allows"
+                )
+            }
+            RouteError::PromptTooLong => {
+                format!("{exception}{status}: the prompt is longer than any context window")
+            }
+            RouteError::BudgetSpent => format!("{exception}{status}: every budget is spent"),
+            RouteError::NoMatchingTags => format!("{exception}{status}: nobody has its tags"),
+            RouteError::QueueTimeout => {
+                format!("{exception}{status}: its time in the priority queue was up")
+            }
         }
     }
 
@@ -257,8 +302,22 @@ impl<'a> Story<'a> {
             PassedOver::Excluded => "already tried by weighted failover".to_owned(),
             PassedOver::OtherOrderTier => "in another order tier".to_owned(),
             PassedOver::JustFailed => "just failed this request".to_owned(),
+            PassedOver::PromptTooLong => "its context window is too small".to_owned(),
+            PassedOver::OtherRegion => "in another region than the request allows".to_owned(),
+            PassedOver::OverRpm => "picked as often as its rpm allows".to_owned(),
+            PassedOver::PinnedElsewhere => "the request is pinned to another".to_owned(),
+            PassedOver::BudgetSpent => "its budget is spent".to_owned(),
+            PassedOver::OtherTags => "its tags do not match".to_owned(),
         };
         format!("{}: {reason}", self.deployment(deployment))
+    }
+}
+
+fn limit_text(by: RateLimitedBy) -> &'static str {
+    match by {
+        RateLimitedBy::UsageChoice => "the choice of usage-based-routing-v2",
+        RateLimitedBy::UsageReservation => "the reservation of usage-based-routing-v2",
+        RateLimitedBy::ModelRateLimits => "enforce_model_rate_limits",
     }
 }
 
@@ -266,7 +325,7 @@ impl Observer for Story<'_> {
     const DETAIL: bool = true;
 
     fn observe(&mut self, at: Instant, event: &Event<'_>) {
-        if request_of(event) != self.request {
+        if request_of(event) != Some(self.request) {
             return;
         }
         let arrived = *self.arrived.get_or_insert(at);
@@ -312,10 +371,10 @@ impl fmt::Display for Secs {
     }
 }
 
-/// Whom an event is about.
-const fn request_of(event: &Event<'_>) -> RequestId {
+/// Whom an event is about, if a request.
+const fn request_of(event: &Event<'_>) -> Option<RequestId> {
     match *event {
-        Event::Arrived { request } => request.id,
+        Event::Arrived { request } => Some(request.id),
         Event::PassedOver { request, .. }
         | Event::Picked { request, .. }
         | Event::NothingToPick { request, .. }
@@ -329,7 +388,11 @@ const fn request_of(event: &Event<'_>) -> RequestId {
         | Event::Retrying { request, .. }
         | Event::FellBack { request, .. }
         | Event::Answered { request, .. }
-        | Event::Cancelled { request, .. } => request,
+        | Event::LimitRefused { request, .. }
+        | Event::CacheHit { request, .. }
+        | Event::Mirrored { request, .. }
+        | Event::Cancelled { request, .. } => Some(request),
+        Event::CooldownCleared { .. } => None,
     }
 }
 

@@ -137,8 +137,8 @@ fn recorder_setup(plan: &RunPlan) -> RecorderSetup {
             id: deployment.id.clone(),
             group: deployment.model_name.clone(),
             provider: provider.name.clone(),
-            input_cost_per_token: deployment.input_cost_per_token,
-            output_cost_per_token: deployment.output_cost_per_token,
+            input_cost_per_token: deployment.prices.input,
+            output_cost_per_token: deployment.prices.output,
         })
         .collect();
     RecorderSetup {

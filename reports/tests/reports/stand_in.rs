@@ -152,6 +152,7 @@ impl<O: Observer> Play<'_, O> {
             prompt_tokens: 100,
             max_tokens: None,
             stream: true,
+            origin: router::Origin::default(),
             overrides: None,
         };
         self.say(now, &Event::Arrived { request: &request });
@@ -264,6 +265,7 @@ impl<O: Observer> Play<'_, O> {
                 self.answer(now, &call, |trail| Answer::Completed {
                     deployment,
                     usage,
+                    cached: false,
                     trail,
                 });
             }
@@ -361,10 +363,7 @@ impl<O: Observer> Play<'_, O> {
                 self.draw("b", call.request, key),
             ),
         );
-        let usage = Usage {
-            prompt_tokens: 100,
-            completion_tokens: (200.0 * spread) as u32,
-        };
+        let usage = Usage::new(100, (200.0 * spread) as u32);
         let took = Duration::from_secs_f64(speed * spread);
         (
             took,

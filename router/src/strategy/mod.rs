@@ -242,10 +242,7 @@ pub(crate) mod tests {
 
         /// An answer of one token that took so long.
         pub(crate) fn succeeded(&mut self, deployment: DeploymentId, seconds: f64) {
-            let usage = Usage {
-                prompt_tokens: 10,
-                completion_tokens: 1,
-            };
+            let usage = Usage::new(10, 1);
             let outcome = Outcome::Success {
                 usage,
                 first_token_after: None,
@@ -272,6 +269,7 @@ pub(crate) mod tests {
             prompt_tokens: 10,
             max_tokens: None,
             stream: false,
+            origin: crate::request::Origin::default(),
             overrides: None,
         }
     }

@@ -269,6 +269,7 @@ impl World<'_> {
             prompt_tokens: 15 + asked.words,
             max_tokens: None,
             stream: asked.stream,
+            origin: router::Origin::default(),
             overrides: setup::overrides(&asked).map(std::sync::Arc::new),
         };
         let played = Played {
@@ -406,10 +407,7 @@ impl World<'_> {
                 status: error.status(),
                 try_again_in: match error {
                     RouteError::NoDeployments { try_again_in, .. } => Some(*try_again_in),
-                    RouteError::Attempt { .. }
-                    | RouteError::Blocked { .. }
-                    | RouteError::SlotsInUse { .. }
-                    | RouteError::UnknownModel { .. } => None,
+                    _ => None,
                 },
             },
         }

@@ -106,7 +106,7 @@ fn deployment(given: &Object) -> Result<DeploymentConfig, String> {
     for (key, value) in entries(given, "litellm_params") {
         match key.as_str() {
             "cooldown_time" => deployment.cooldown_time = Some(seconds(value)),
-            "input_cost_per_token" => deployment.input_cost_per_token = value.as_f64(),
+            "input_cost_per_token" => deployment.own_prices.input = value.as_f64(),
             "max_parallel_requests" => deployment.max_parallel_requests = value.as_u64(),
             "model" => {
                 let model = value.as_str().ok_or("litellm_params.model is not a text")?;
@@ -114,7 +114,7 @@ fn deployment(given: &Object) -> Result<DeploymentConfig, String> {
             }
             "num_retries" => deployment.num_retries = Some(as_u32(value)),
             "order" => deployment.order = value.as_i64(),
-            "output_cost_per_token" => deployment.output_cost_per_token = value.as_f64(),
+            "output_cost_per_token" => deployment.own_prices.output = value.as_f64(),
             "rpm" => deployment.rpm = value.as_u64(),
             "stream_timeout" => deployment.stream_timeout = Some(seconds(value)),
             "timeout" => deployment.timeout = Some(seconds(value)),
@@ -153,7 +153,9 @@ pub(crate) fn overrides(asked: &Asked) -> Option<Overrides> {
     for (key, value) in &asked.kwargs {
         match key.as_str() {
             "disable_fallbacks" => overrides.disable_fallbacks = *value == true,
-            "fallbacks" => overrides.fallbacks = Some(parse(value)),
+            "fallbacks" => {
+                overrides.fallbacks = Some(router::RequestFallbacks::Names(parse(value)))
+            }
             "max_retries" => overrides.max_retries = Some(as_u32(value)),
             "num_retries" => overrides.num_retries = Some(as_u32(value)),
             "stream_timeout" => overrides.stream_timeout = Some(seconds(value)),

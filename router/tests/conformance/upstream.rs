@@ -251,10 +251,10 @@ fn cut_short(course: Course, reply: &Reply, sent_before: Duration, deadline: Dea
 }
 
 fn usage(given: Option<vector::Tokens>) -> Usage {
-    Usage {
-        prompt_tokens: given.and_then(|u| u.prompt_tokens).unwrap_or(10),
-        completion_tokens: given.and_then(|u| u.completion_tokens).unwrap_or(5),
-    }
+    Usage::new(
+        given.and_then(|u| u.prompt_tokens).unwrap_or(10),
+        given.and_then(|u| u.completion_tokens).unwrap_or(5),
+    )
 }
 
 /// A header's text; `{http_date:+3}` is a date three seconds after the reply.

@@ -72,6 +72,7 @@ impl Hand {
             prompt_tokens: 10,
             max_tokens: None,
             stream,
+            origin: router::Origin::default(),
             overrides: overrides.map(Arc::new),
         };
         self.next += 1;
@@ -130,10 +131,7 @@ impl Hand {
 
 pub(crate) fn success() -> Outcome {
     Outcome::Success {
-        usage: Usage {
-            prompt_tokens: 10,
-            completion_tokens: 5,
-        },
+        usage: Usage::new(10, 5),
         first_token_after: None,
     }
 }

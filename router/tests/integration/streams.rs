@@ -93,10 +93,7 @@ fn a_stream_that_is_cut_off_is_a_short_answer_in_1_92() {
     let Answer::Completed { usage, trail, .. } = answer else {
         panic!("{answer:?}")
     };
-    let short = Usage {
-        prompt_tokens: 10,
-        completion_tokens: 3,
-    };
+    let short = Usage::new(10, 3);
     assert_eq!(usage, short);
     assert_eq!(trail.first_token, Some(router::Instant::ZERO + FIRST));
 }

@@ -258,6 +258,7 @@ fn request(router: &mut Router, case: &Case, id: RequestId) -> Request {
         prompt_tokens: 10,
         max_tokens: None,
         stream: asked.stream,
+        origin: router::Origin::default(),
         overrides,
     }
 }
@@ -277,10 +278,7 @@ fn outcome(end: End, stream: bool) -> Outcome {
             })
         }
         End::Success | End::Broken(_) => Outcome::Success {
-            usage: Usage {
-                prompt_tokens: 10,
-                completion_tokens: 5,
-            },
+            usage: Usage::new(10, 5),
             first_token_after: stream.then_some(Duration::from_millis(10)),
         },
     }

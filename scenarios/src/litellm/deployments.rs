@@ -50,6 +50,7 @@ pub(super) fn read_entry(list: &mut Vec<DeploymentConfig>, s: &mut Setting<'_>) 
         ..
     } = draft;
     deployment.timeout = deployment.timeout.or(request_timeout);
+    deployment.prices = deployment.own_prices;
     if deployment.id.is_empty() {
         deployment.id = deployment_id(&deployment.model_name, params);
     }
@@ -153,11 +154,11 @@ pub(super) static LITELLM_PARAMS: Section<Draft> = Section {
         }),
         used("input_cost_per_token", |d, s| {
             s.amount_or_text()
-                .map(|price| d.deployment.input_cost_per_token = price)
+                .map(|price| d.deployment.own_prices.input = price)
         }),
         used("output_cost_per_token", |d, s| {
             s.amount_or_text()
-                .map(|price| d.deployment.output_cost_per_token = price)
+                .map(|price| d.deployment.own_prices.output = price)
         }),
         used("organization", |d, s| {
             if let Value::Seq(items) = &s.node.value {
@@ -284,13 +285,13 @@ pub(super) static MODEL_INFO: Section<Draft> = Section {
         used("input_cost_per_token", |d, s| {
             let price = s.amount_or_text()?;
             let taken = "litellm_params.input_cost_per_token";
-            fill(&mut d.deployment.input_cost_per_token, price, s, taken);
+            fill(&mut d.deployment.own_prices.input, price, s, taken);
             Ok(())
         }),
         used("output_cost_per_token", |d, s| {
             let price = s.amount_or_text()?;
             let taken = "litellm_params.output_cost_per_token";
-            fill(&mut d.deployment.output_cost_per_token, price, s, taken);
+            fill(&mut d.deployment.own_prices.output, price, s, taken);
             Ok(())
         }),
         off_only("access_groups", "callers and their rights are not modelled"),

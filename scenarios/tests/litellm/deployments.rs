@@ -43,8 +43,8 @@ fn all_settings_of_a_deployment_are_read() {
         (secs(7), Some(4))
     );
     assert_eq!(found.allowed_fails_policy.unwrap().rate_limit, Some(9));
-    assert_eq!(found.input_cost_per_token, Some(2.5e-6));
-    assert_eq!(found.output_cost_per_token, Some(1e-5));
+    assert_eq!(found.own_prices.input, Some(2.5e-6));
+    assert_eq!(found.own_prices.output, Some(1e-5));
     assert!(found.blocked);
 }
 

@@ -101,6 +101,7 @@ fn all_router_settings_are_read() {
             ("a".to_owned(), "m".to_owned()),
             ("b".to_owned(), "n".to_owned()),
         ]),
+        ..RouterSettings::default()
     };
     assert_eq!(found, expected);
 }
