@@ -405,9 +405,10 @@ impl World<'_> {
             Answer::Failed { error, .. } => PlayedResult::Failed {
                 exception: error.exception(),
                 status: error.status(),
-                try_again_in: match error {
-                    RouteError::NoDeployments { try_again_in, .. } => Some(*try_again_in),
-                    _ => None,
+                try_again_in: if let RouteError::NoDeployments { try_again_in, .. } = error {
+                    Some(*try_again_in)
+                } else {
+                    None
                 },
             },
         }
