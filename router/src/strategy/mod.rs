@@ -4,8 +4,11 @@
 //! A strategy sees only candidates: whoever is cooled, blocked or excluded was taken out before.
 
 mod least_busy;
+mod lowest_cost;
 mod lowest_latency;
 mod simple_shuffle;
+mod usage_based;
+mod usage_based_v2;
 
 use std::{fmt, time::Duration};
 
@@ -32,23 +35,61 @@ pub enum StrategySpec {
     /// `latency-based-routing`: lowest mean latency of late.
     #[serde(rename = "latency-based-routing")]
     LowestLatency(LowestLatencyArgs),
+    /// `cost-based-routing`: lowest price of an input and an output token together.
+    #[serde(rename = "cost-based-routing")]
+    LowestCost,
+    /// `usage-based-routing`: fewest tokens answered in this minute.
+    #[serde(rename = "usage-based-routing")]
+    UsageBased(UsageArgs),
+    /// `usage-based-routing-v2`: fewest tokens answered in this minute, and requests are reserved.
+    #[serde(rename = "usage-based-routing-v2")]
+    UsageBasedV2(UsageArgs),
+    /// `priority`: the members of a routing group in the order of its `model_priorities`. Only for
+    /// `routing_groups`, in 1.110 (semantics 1.8).
+    Priority,
 }
 
 impl StrategySpec {
-    /// LiteLLM's name of each strategy that is built here.
-    pub const NAMES: [&'static str; 3] = ["simple-shuffle", "least-busy", "latency-based-routing"];
+    /// LiteLLM's name of each strategy that can be the router's `routing_strategy`. A routing group
+    /// may have `priority` too.
+    pub const NAMES: [&'static str; 6] = [
+        "simple-shuffle",
+        "least-busy",
+        "latency-based-routing",
+        "cost-based-routing",
+        "usage-based-routing",
+        "usage-based-routing-v2",
+    ];
+
+    /// The strategy of this name, `priority` among them, with LiteLLM's default arguments.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "simple-shuffle" => Self::SimpleShuffle,
+            "least-busy" => Self::LeastBusy,
+            "latency-based-routing" => Self::LowestLatency(LowestLatencyArgs::default()),
+            "cost-based-routing" => Self::LowestCost,
+            "usage-based-routing" => Self::UsageBased(UsageArgs::default()),
+            "usage-based-routing-v2" => Self::UsageBasedV2(UsageArgs::default()),
+            "priority" => Self::Priority,
+            _ => return None,
+        })
+    }
 
     /// The strategy with no history.
     #[must_use]
     pub fn build(&self, profile: &Profile, epoch: Epoch) -> Box<dyn RoutingStrategy> {
         match self {
-            Self::SimpleShuffle => {
+            Self::SimpleShuffle | Self::Priority => {
                 Box::new(simple_shuffle::SimpleShuffle::new(profile.shuffle_metric))
             }
             Self::LeastBusy => Box::new(least_busy::LeastBusy::new(profile.least_busy)),
             Self::LowestLatency(args) => {
                 Box::new(lowest_latency::LowestLatency::new(*args, profile, epoch))
             }
+            Self::LowestCost => Box::new(lowest_cost::LowestCost::new(epoch)),
+            Self::UsageBased(args) => Box::new(usage_based::UsageBased::new(*args, epoch)),
+            Self::UsageBasedV2(args) => Box::new(usage_based_v2::UsageBasedV2::new(*args, epoch)),
         }
     }
 
@@ -59,6 +100,10 @@ impl StrategySpec {
             Self::SimpleShuffle => "simple-shuffle",
             Self::LeastBusy => "least-busy",
             Self::LowestLatency(_) => "latency-based-routing",
+            Self::LowestCost => "cost-based-routing",
+            Self::UsageBased(_) => "usage-based-routing",
+            Self::UsageBasedV2(_) => "usage-based-routing-v2",
+            Self::Priority => "priority",
         }
     }
 }
@@ -83,6 +128,21 @@ impl Default for LowestLatencyArgs {
             lowest_latency_buffer: 0.0,
             max_latency_list_size: 10,
             ttft_percentile: None,
+        }
+    }
+}
+
+/// `routing_strategy_args` of `usage-based-routing` and `usage-based-routing-v2`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct UsageArgs {
+    /// `ttl`: how long a minute's counts live, from the first. Default 60 s.
+    pub ttl: Duration,
+}
+
+impl Default for UsageArgs {
+    fn default() -> Self {
+        Self {
+            ttl: Duration::from_secs(60),
         }
     }
 }
@@ -281,6 +341,14 @@ pub(crate) mod tests {
             stream: request.stream,
             request,
         }
+    }
+
+    #[test]
+    fn every_name_names_the_strategy_that_is_called_so() {
+        for name in StrategySpec::NAMES.into_iter().chain(["priority"]) {
+            assert_eq!(StrategySpec::named(name).map(|s| s.name()), Some(name));
+        }
+        assert_eq!(StrategySpec::named("nobody"), None);
     }
 
     #[test]
