@@ -45,7 +45,7 @@ impl Router {
         let whole = target.plain
             && now >= self.all_warm_at
             && state.excluded.is_empty()
-            && hop.skip.is_none();
+            && state.refused.is_empty();
         let draw = state.next_draw();
         if !whole {
             self.filter(now, ticket, obs);
@@ -148,12 +148,14 @@ impl Router {
             }
             !excluded
         });
-        if let Some(skip) = hop.skip
-            && candidates.iter().any(|&d| d != skip)
-            && candidates.contains(&skip)
-        {
-            passed_over(skip, PassedOver::JustFailed);
-            candidates.retain(|&d| d != skip);
+        if candidates.iter().any(|d| !state.refused.contains(d)) {
+            candidates.retain(|d| {
+                let refused = state.refused.contains(d);
+                if refused {
+                    passed_over(*d, PassedOver::Refused);
+                }
+                !refused
+            });
         }
     }
 

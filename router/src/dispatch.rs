@@ -121,7 +121,6 @@ impl Router {
         let state = self.requests.get(ticket);
         state.client = ClientTries::new(now);
         state.holds_slot = holds_slot;
-        state.hop.skip = None;
         let sent = Sent {
             group: state.hop.group,
             deployment,

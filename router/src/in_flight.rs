@@ -56,6 +56,8 @@ pub(crate) struct RequestState {
     pub(crate) walks: Vec<Walk>,
     /// Deployments that weighted failover had already.
     pub(crate) excluded: Vec<DeploymentId>,
+    /// Deployments that refused it in this hop, and would again.
+    pub(crate) refused: Vec<DeploymentId>,
     /// Groups (and tiers) that this request was sent to.
     pub(crate) attempted: Vec<(ModelId, Option<i64>)>,
     /// The request's own fallback list.
@@ -75,8 +77,6 @@ pub(crate) struct Hop {
     /// Set by the hop's first error.
     pub(crate) allowance: Option<Allowance>,
     pub(crate) retries: u32,
-    /// To be passed over in the next pick if there is another candidate.
-    pub(crate) skip: Option<DeploymentId>,
     /// The deployment of the last error.
     pub(crate) failed: Option<DeploymentId>,
 }
@@ -90,7 +90,6 @@ impl Hop {
             by_specific_entry: false,
             allowance: None,
             retries: 0,
-            skip: None,
             failed: None,
         }
     }
@@ -170,6 +169,7 @@ impl InFlight {
             error,
             walks: Vec::new(),
             excluded: Vec::new(),
+            refused: Vec::new(),
             attempted: Vec::new(),
             own_fallbacks: None,
         };
@@ -249,6 +249,7 @@ impl RequestState {
         self.error = error;
         self.walks.clear();
         self.excluded.clear();
+        self.refused.clear();
         self.attempted.clear();
         self.own_fallbacks = None;
     }

@@ -50,8 +50,8 @@ impl Router {
                 if failure.is_mid_stream() {
                     return self.after_broken_stream(now, ticket, error, deployment, obs);
                 }
-                if self.config.profile.forbidden_moves_on && failure.status == Some(403) {
-                    state.hop.skip = Some(deployment);
+                if self.config.profile.refusals_move_on && retry::is_refusal(&failure) {
+                    state.refused.push(deployment);
                 }
                 Some(deployment)
             }
@@ -296,6 +296,7 @@ impl Router {
             // In 1.92 a tier that was asked for stays asked for in the groups after it. (quirk Q43)
             hop.tier = tier.or_else(|| state.hop.tier.filter(|_| leaks));
             state.hop = hop;
+            state.refused.clear();
             state.attempted.push((group, tier));
             state.fallbacks = state.fallbacks.saturating_add(1);
             let request = state.request.id;

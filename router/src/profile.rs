@@ -62,8 +62,9 @@ pub struct Profile {
     /// Whether an invalid request with the code `content_policy_violation` is one, whatever its
     /// message says (observed).
     pub content_policy_by_code: bool,
-    /// Whether a 403 is retried on another deployment where there is one (observed).
-    pub forbidden_moves_on: bool,
+    /// Whether the retry after a refusal (4xx but for 408, 409 and 429) passes over the deployments
+    /// that refused in this hop, unless nobody else is left (observed; BR-022).
+    pub refusals_move_on: bool,
 }
 
 /// The name of a profile.
@@ -165,7 +166,7 @@ impl Profile {
             client_retries_too: false,
             group_name_beats_id: true,
             content_policy_by_code: false,
-            forbidden_moves_on: true,
+            refusals_move_on: true,
         }
     }
 
@@ -199,7 +200,7 @@ impl Profile {
             client_retries_too: true,
             group_name_beats_id: false,
             content_policy_by_code: true,
-            forbidden_moves_on: false,
+            refusals_move_on: false,
         }
     }
 }

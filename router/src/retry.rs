@@ -141,6 +141,12 @@ pub(crate) fn is_worth_retrying(
     }
 }
 
+/// Whether the same deployment would refuse the same request again: a 4xx that does not pass by
+/// itself. (observed: 408, 409 and 429 are tried again at the same deployment)
+pub(crate) const fn is_refusal(failure: &Failure) -> bool {
+    matches!(failure.status, Some(status @ 400..=499) if !matches!(status, 408 | 409 | 429))
+}
+
 /// How long to wait before the next attempt, and why; `None`: not at all. (semantics 5.4)
 ///
 /// `exponent` is 0 before the first retry; `jitter` is uniform in [0, 1).

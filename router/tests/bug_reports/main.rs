@@ -12,5 +12,6 @@
 mod ask;
 mod harness;
 mod kind_01_cooldown_that_does_not_trigger;
+mod kind_04_retries_and_waiting;
 mod provider;
 mod results;
