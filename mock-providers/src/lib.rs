@@ -38,7 +38,7 @@ pub use error::SpecError;
 pub use failure::FailureMode;
 pub use latency::LatencySpec;
 pub use presets::{Parameter, Preset, Setting, Shape, presets};
-pub use provider::{FaultSpan, Provider, ProviderCall, Reply};
+pub use provider::{FaultSpan, Provider, ProviderCall, Reply, Silence};
 pub use quota::{HintForm, QuotaSpec, TokenCharge, WindowKind};
 pub use schedule::{Every, Random};
 pub use script::Script;

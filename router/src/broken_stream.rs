@@ -1,14 +1,16 @@
-//! What becomes of a stream that breaks after the answer began. (semantics 6.8)
+//! What becomes of a stream that breaks after its answer began. (semantics 6.8; BR-048, BR-050)
 //!
-//! The versions differ in all of it: in 1.92 a connection that is cut off looks like a short answer
-//! and an error inside the stream goes straight to the fallbacks; in 1.110 both surface at once,
-//! because text that was delivered is never generated again.
+//! The versions differ in all of it. 1.92 gives an answer out with its headers: from then on an
+//! error goes straight to the fallbacks, whatever was delivered, and a connection that is cut off
+//! looks like a short answer. 1.110 gives it out with its first frame; content that was delivered
+//! is never generated again. Both know an error inside a stream by its text alone, since it has no
+//! status. `corrected` treats whatever comes before the first content as the error that it is.
 
 use crate::{
     in_flight::RequestState,
     ladder::Next,
     observe::Observer,
-    outcome::{ErrorClass, Failure, Outcome, Usage},
+    outcome::{ErrorClass, Failure, Outcome, Reached, Usage},
     profile::Profile,
     request::DeploymentId,
     router::Router,
@@ -17,73 +19,80 @@ use crate::{
 };
 
 impl RequestState {
-    /// An outcome as the client library reports it: in 1.92 a stream that is cut off is a short
-    /// answer.
+    /// An outcome as the client library reports it.
     pub(crate) fn as_the_client_sees(&self, outcome: &Outcome, profile: &Profile) -> Outcome {
         match outcome {
             Outcome::Failure(failure)
-                if profile.truncated_streams_succeed
-                    && self.request.stream
-                    && failure.class == ErrorClass::ApiConnection =>
+                if self.request.stream && failure.reached() != Reached::Nothing =>
             {
-                Outcome::Success {
-                    usage: Usage::new(self.request.prompt_tokens, failure.tokens_delivered),
-                    first_token_after: failure.first_token_after,
+                if profile.truncated_streams_succeed && failure.class == ErrorClass::ApiConnection {
+                    return Outcome::Success {
+                        usage: Usage::new(self.request.prompt_tokens, failure.tokens_delivered),
+                        first_token_after: failure.first_token_after,
+                    };
                 }
+                Outcome::Failure(as_known_by_its_text(*failure, profile))
             }
             Outcome::Success { .. } | Outcome::Failure(_) => *outcome,
         }
     }
 }
 
+/// An error inside a stream: what its text does not tell is a connection error.
+fn as_known_by_its_text(failure: Failure, profile: &Profile) -> Failure {
+    if profile.stream_errors_keep_class {
+        return failure;
+    }
+    let known = match failure.class {
+        ErrorClass::RateLimit
+        | ErrorClass::ContextWindowExceeded
+        | ErrorClass::ContentPolicyViolation => true,
+        ErrorClass::Timeout => profile.stream_timeouts_surface,
+        ErrorClass::ApiConnection
+        | ErrorClass::Api
+        | ErrorClass::Authentication
+        | ErrorClass::BadGateway
+        | ErrorClass::BadRequest
+        | ErrorClass::InternalServer
+        | ErrorClass::NotFound
+        | ErrorClass::ServiceUnavailable => false,
+    };
+    let class = if known {
+        failure.class
+    } else {
+        ErrorClass::ApiConnection
+    };
+    Failure {
+        class,
+        status: class.status(),
+        retry_after: None,
+        ..failure
+    }
+}
+
 impl Router {
-    /// A stream broke after its first token. 1.110 lets it surface; 1.92 goes straight to the
-    /// fallbacks. Neither retries in the group. (semantics 6.8)
+    /// A stream broke that the caller had been given already.
     pub(crate) fn after_broken_stream(
         &mut self,
         now: Instant,
         ticket: Ticket,
-        error: RouteError,
+        failure: &Failure,
         deployment: DeploymentId,
         obs: &mut impl Observer,
     ) -> Next {
-        if self.config.profile.mid_stream_surfaces {
-            return Next::Fail(as_surfaced(error));
+        let profile = &self.config.profile;
+        let timed_out = failure.class == ErrorClass::Timeout;
+        let surfaces = (profile.mid_stream_surfaces && failure.is_mid_stream())
+            || (profile.stream_timeouts_surface && timed_out)
+            || (profile.stream_client_errors_surface && failure.status == Some(400));
+        let error = RouteError::Attempt {
+            deployment,
+            failure: *failure,
+        };
+        if surfaces {
+            return Next::Fail(error);
         }
         self.requests.get(ticket).hop.failed = Some(deployment);
         self.fall_back(now, ticket, error, obs)
-    }
-}
-
-/// A broken stream's error, as its reader gets it: what is neither a rate limit nor a timeout is a
-/// connection error. (semantics 6.8)
-fn as_surfaced(error: RouteError) -> RouteError {
-    match error {
-        RouteError::Attempt {
-            deployment,
-            failure,
-        } if !matches!(failure.class, ErrorClass::RateLimit | ErrorClass::Timeout) => {
-            let class = ErrorClass::ApiConnection;
-            let failure = Failure {
-                class,
-                status: class.status(),
-                ..failure
-            };
-            RouteError::Attempt {
-                deployment,
-                failure,
-            }
-        }
-        RouteError::Attempt { .. }
-        | RouteError::NoDeployments { .. }
-        | RouteError::Blocked { .. }
-        | RouteError::SlotsInUse { .. }
-        | RouteError::UnknownModel { .. }
-        | RouteError::RateLimited { .. }
-        | RouteError::OverRpm
-        | RouteError::PromptTooLong
-        | RouteError::BudgetSpent
-        | RouteError::NoMatchingTags
-        | RouteError::QueueTimeout => error,
     }
 }

@@ -9,7 +9,8 @@ use std::{collections::BTreeMap, time::Duration};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    outcome::ErrorClass, price::Prices, profile::Profile, strategy::StrategySpec, time::Epoch,
+    outcome::ErrorClass, price::Prices, profile::Profile, step::StreamLimits,
+    strategy::StrategySpec, time::Epoch,
 };
 
 /// Everything a router is built from.
@@ -48,6 +49,9 @@ pub struct DeploymentConfig {
     pub timeout: Option<Duration>,
     /// `stream_timeout`: bound on silence.
     pub stream_timeout: Option<Duration>,
+    /// `first_token_timeout`, `stream_idle_timeout` and `stream_total_timeout`, none of which is
+    /// LiteLLM's: they come before `stream_timeout` and the router's own.
+    pub stream_limits: StreamLimits,
     /// `num_retries` in the deployment's own settings.
     pub num_retries: Option<u32>,
     /// `litellm_params.cooldown_time`. Zero means: never cool.
@@ -122,6 +126,9 @@ pub struct RouterSettings {
     pub timeout: Option<Duration>,
     /// `stream_timeout`.
     pub stream_timeout: Option<Duration>,
+    /// `first_token_timeout`, `stream_idle_timeout` and `stream_total_timeout`, none of which is
+    /// LiteLLM's. Where one is given, a stream is bounded by its content, under every profile.
+    pub stream_limits: StreamLimits,
     /// `fallbacks`. `None` where none are given; LiteLLM reads an empty list so too.
     pub fallbacks: Option<Fallbacks>,
     /// `default_fallbacks`: for groups without an entry of their own.
@@ -227,6 +234,7 @@ impl Default for RouterSettings {
             disable_cooldowns: false,
             timeout: None,
             stream_timeout: None,
+            stream_limits: StreamLimits::default(),
             fallbacks: None,
             default_fallbacks: Vec::new(),
             context_window_fallbacks: None,

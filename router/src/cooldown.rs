@@ -12,7 +12,7 @@ use crate::{
     config::{AllowedFailsPolicy, DeploymentConfig, RouterSettings},
     deployment::DeploymentState,
     observe::CooldownReason,
-    outcome::{ErrorClass, Failure},
+    outcome::{ErrorClass, Failure, Reached},
     profile::Profile,
     time::Instant,
 };
@@ -58,6 +58,9 @@ impl Bench<'_> {
             return false;
         };
         if failure.class == ErrorClass::ApiConnection {
+            return false;
+        }
+        if failure.reached() != Reached::Nothing && !self.profile.stream_errors_bench {
             return false;
         }
         match status {

@@ -47,8 +47,8 @@ impl Router {
                 deployment,
                 failure,
             } => {
-                if failure.is_mid_stream() {
-                    return self.after_broken_stream(now, ticket, error, deployment, obs);
+                if failure.reached() >= self.config.profile.streams_commit_at {
+                    return self.after_broken_stream(now, ticket, &failure, deployment, obs);
                 }
                 if self.config.profile.refusals_move_on && retry::is_refusal(&failure) {
                     state.refused.push(deployment);

@@ -88,7 +88,7 @@ pub use config::{DeploymentConfig, RouterConfig, RouterSettings};
 pub use error::ConfigError;
 pub use error_body::ErrorBody;
 pub use observe::{CooldownReason, Event, FallbackReason, Observer, PassedOver};
-pub use outcome::{ErrorClass, Failure, Outcome, RetryAfter, Usage};
+pub use outcome::{ErrorClass, Failure, Outcome, Reached, RetryAfter, Usage};
 pub use price::Prices;
 pub use profile::{LeastBusyRules, Profile, ProfileName, ShuffleMetric, WhenSlotsFull};
 pub use request::{
@@ -98,8 +98,8 @@ pub use request::{
 pub use rng::{KeyedRng, Purpose, Seed};
 pub use router::Router;
 pub use step::{
-    Answer, Attempt, AttemptPlan, Deadline, Held, Parked, RateLimitedBy, RouteError, Step, Trail,
-    Turn, Wait, WaitReason,
+    Answer, Attempt, AttemptPlan, Deadline, Held, Parked, RateLimitedBy, RouteError, Step,
+    StreamLimits, Trail, Turn, Wait, WaitReason,
 };
 pub use strategy::StrategySpec;
 pub use time::{Epoch, Instant, nanos, nanos_from_secs};

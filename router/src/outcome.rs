@@ -59,7 +59,12 @@ pub struct Failure {
     pub status: Option<u16>,
     /// The `retry-after` header, if there was one.
     pub retry_after: Option<RetryAfter>,
-    /// Tokens that had already been passed on when the stream broke: 0 for a failure before the first token.
+    /// How far the answer had come. Where tokens were delivered, [`Failure::reached`] says content
+    /// whatever stands here.
+    #[serde(default)]
+    pub reached: Reached,
+    /// Tokens of text that had already been passed on when the stream broke: 0 for a failure before
+    /// the first token, and for one after content that is no text.
     pub tokens_delivered: u32,
     /// From sending to the first token, if one arrived.
     pub first_token_after: Option<Duration>,
@@ -73,6 +78,7 @@ impl Failure {
             class: ErrorClass::from_status(status),
             status: Some(status),
             retry_after: None,
+            reached: Reached::Nothing,
             tokens_delivered: 0,
             first_token_after: None,
         }
@@ -85,6 +91,7 @@ impl Failure {
             class,
             status: class.status(),
             retry_after: None,
+            reached: Reached::Nothing,
             tokens_delivered: 0,
             first_token_after: None,
         }
@@ -97,11 +104,46 @@ impl Failure {
         self
     }
 
-    /// Whether tokens had been delivered before it.
+    /// The same failure of an answer that had come this far.
+    #[must_use]
+    pub const fn after(mut self, reached: Reached) -> Self {
+        self.reached = reached;
+        self
+    }
+
+    /// How far the answer had come.
+    #[must_use]
+    pub const fn reached(&self) -> Reached {
+        if self.tokens_delivered > 0 {
+            Reached::Content
+        } else {
+            self.reached
+        }
+    }
+
+    /// Whether content had been delivered before it.
     #[must_use]
     pub const fn is_mid_stream(&self) -> bool {
-        self.tokens_delivered > 0
+        matches!(self.reached(), Reached::Content)
     }
+}
+
+/// How far a streamed answer had come when it failed. An answer in one piece never comes far: it
+/// fails before it is delivered.
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Reached {
+    /// No answer had begun: an error status, a connection that failed, silence.
+    #[default]
+    Nothing,
+    /// It had begun with status 200; keep-alive frames at most had come.
+    Headers,
+    /// Frames had come that open an answer and say nothing, such as one with the role alone.
+    Opening,
+    /// Content had come: text, a piece of a tool call, or of reasoning.
+    Content,
 }
 
 /// What a `retry-after` header said. The forms matter: LiteLLM reads whole seconds and dates only.

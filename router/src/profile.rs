@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::outcome::Reached;
+
 /// The named differences between reference behaviours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Profile {
@@ -10,7 +12,8 @@ pub struct Profile {
     pub name: ProfileName,
     /// Which weights simple-shuffle looks at to choose its metric (3.1).
     pub shuffle_metric: ShuffleMetric,
-    /// What happens when all slots of `max_parallel_requests` are in use (7).
+    /// What happens when all slots of `max_parallel_requests` are in use (7). Corrected: the excess
+    /// waits, and is not refused (BR-046).
     pub when_slots_full: WhenSlotsFull,
     /// Whether a streamed attempt holds its slot until it ends, not only until it begins (7).
     pub streams_hold_slot: bool,
@@ -49,9 +52,33 @@ pub struct Profile {
     pub order_pin_leaks: bool,
     /// The status of `RouterRateLimitError` (4.7).
     pub no_deployments_status: Option<u16>,
-    /// Whether a stream that fails before its first token is an ordinary failed attempt, and one
-    /// that fails after it surfaces at once (6.8).
+    /// From where on a stream that fails is no ordinary failed attempt: it is not retried, and goes
+    /// straight to the fallbacks, unless it surfaces by one of the next fields (6.8, BR-048). 1.92
+    /// gives the answer out with its headers, 1.110 with its first frame, be it only an opening one
+    /// (observed). Corrected: nothing but content commits an answer, whatever its kind (BR-050).
+    pub streams_commit_at: Reached,
+    /// Whether a stream that fails after its first content surfaces at once (6.8). Where it does
+    /// not, the caller gets a piece of one answer and the whole of another (BR-050).
     pub mid_stream_surfaces: bool,
+    /// Whether a time limit that ends a committed stream is told as a timeout, and surfaces at once;
+    /// else it is told as a connection error, and falls back (observed).
+    pub stream_timeouts_surface: bool,
+    /// Whether an error of the request's own (400) that comes in a committed stream surfaces at once
+    /// (6.8; observed).
+    pub stream_client_errors_surface: bool,
+    /// Whether an error inside a stream keeps its class, and its hint where it has one. LiteLLM
+    /// knows such an error by its text alone, and what it does not know becomes a connection error,
+    /// which never benches (4.2, table; observed; BR-048).
+    pub stream_errors_keep_class: bool,
+    /// Whether an error inside a stream can bench its deployment at all (4.2, table; BR-048).
+    pub stream_errors_bench: bool,
+    /// Whether opening frames are passed on as they come, so that a second deployment's come on top
+    /// (observed); else with the first content, and so once (BR-050).
+    pub opening_frames_pass: bool,
+    /// Whether keep-alive frames count as signs of life under `stream_timeout`, a bound on the
+    /// silence of the connection (10; observed). Where they do not, it bounds the time to the first
+    /// content and between two pieces of it (BR-051).
+    pub keep_alives_are_progress: bool,
     /// Whether a stream that ends before its last chunk counts as a short answer (6.8, Q35).
     pub truncated_streams_succeed: bool,
     /// Whether a deployment's `num_retries` and a request's `max_retries` are also given to the
@@ -161,7 +188,14 @@ impl Profile {
             order_tiers_on_context_window: true,
             order_pin_leaks: false,
             no_deployments_status: Some(429),
+            streams_commit_at: Reached::Opening,
             mid_stream_surfaces: true,
+            stream_timeouts_surface: true,
+            stream_client_errors_surface: false,
+            stream_errors_keep_class: false,
+            stream_errors_bench: true,
+            opening_frames_pass: true,
+            keep_alives_are_progress: true,
             truncated_streams_succeed: false,
             client_retries_too: false,
             group_name_beats_id: true,
@@ -195,7 +229,14 @@ impl Profile {
             order_tiers_on_context_window: false,
             order_pin_leaks: true,
             no_deployments_status: None,
+            streams_commit_at: Reached::Headers,
             mid_stream_surfaces: false,
+            stream_timeouts_surface: false,
+            stream_client_errors_surface: true,
+            stream_errors_keep_class: false,
+            stream_errors_bench: false,
+            opening_frames_pass: true,
+            keep_alives_are_progress: true,
             truncated_streams_succeed: true,
             client_retries_too: true,
             group_name_beats_id: false,
@@ -212,6 +253,11 @@ impl Profile {
     pub const fn corrected() -> Self {
         Self {
             name: ProfileName::Corrected,
+            when_slots_full: WhenSlotsFull::Queue,
+            streams_commit_at: Reached::Content,
+            stream_errors_keep_class: true,
+            opening_frames_pass: false,
+            keep_alives_are_progress: false,
             ..Self::litellm_1_110()
         }
     }

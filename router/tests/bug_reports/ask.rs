@@ -1,8 +1,8 @@
-//! A request of the script.
+//! A request of the script, and a member of a group.
 
 use std::time::Duration;
 
-use router::{Origin, Overrides};
+use router::{DeploymentConfig, Origin, Overrides};
 
 use crate::results::span;
 
@@ -61,5 +61,16 @@ impl Ask {
     pub(crate) fn through(mut self, router: usize) -> Self {
         self.router = router;
         self
+    }
+}
+
+/// A deployment of a group.
+pub(crate) fn member(name: &str) -> DeploymentConfig {
+    let (group, id) = name.split_once(':').unwrap_or(("m", name));
+    DeploymentConfig {
+        id: id.to_owned(),
+        model_name: group.to_owned(),
+        model: format!("openai/fake-{id}"),
+        ..DeploymentConfig::default()
     }
 }

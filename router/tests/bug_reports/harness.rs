@@ -16,12 +16,12 @@ use std::{
 };
 
 use router::{
-    Answer, DeploymentConfig, DeploymentId, Held, Instant, KeyedRng, Profile, ProfileName, Purpose,
-    Request, RequestId, Router, RouterConfig, Seed, Step, Turn,
+    Answer, DeploymentId, Held, Instant, KeyedRng, Profile, ProfileName, Purpose, Request,
+    RequestId, Router, RouterConfig, Seed, Step, Turn,
 };
 
 use crate::{
-    ask::Ask,
+    ask::{Ask, member},
     provider::{Call, Course, Provider, always, course, ok},
     results::{Answered, Bench, Got, Hit, Log, at},
 };
@@ -180,6 +180,10 @@ impl World {
             .collect()
     }
 
+    pub(crate) fn all_hits(&self) -> &[Hit] {
+        &self.hits
+    }
+
     /// When a provider was called, in seconds, to the millisecond.
     pub(crate) fn hit_times(&self, name: &str) -> Vec<f64> {
         let seconds = |hit: &&Hit| (hit.at.as_secs_f64() * 1e3).round() / 1e3;
@@ -291,6 +295,7 @@ impl World {
             got: Got::Cancelled,
             path: Vec::new(),
             waits: Vec::new(),
+            queued: std::time::Duration::ZERO,
             fallbacks: 0,
         });
         self.by_id.insert(id, place);
@@ -380,7 +385,7 @@ impl World {
         let asked = &self.asks[ask];
         let plan = self.routers[asked.ask.router].0.plan(attempt);
         let name = plan.deployment.to_owned();
-        let deadline = plan.deadline;
+        let (deadline, keeps_opening_back) = (plan.deadline, plan.keeps_opening_back);
         let call = Call {
             number: self.hits(&name).len(),
             at: self.now.as_secs_f64(),
@@ -406,6 +411,8 @@ impl World {
             ended: Instant::NEVER,
             ask,
             outcome: None,
+            frames: course.frames,
+            keeps_opening_back,
         });
         let asked = &mut self.asks[ask];
         asked.hit = Some(hit);
@@ -426,21 +433,11 @@ impl World {
         let answered = asked.answered.as_mut().expect("it began");
         answered.waits = own.map(|(_, wait, why)| (*wait, *why)).collect();
         answered.ended = self.now;
+        answered.queued = answer.trail().waited;
         answered.fallbacks = answer.trail().fallbacks;
         answered.got = match answer {
             Answer::Completed { deployment, .. } => Got::Ok(self.names[deployment.index()].clone()),
             Answer::Failed { error, .. } => Got::Error(*error),
         };
-    }
-}
-
-/// A deployment of a group.
-fn member(name: &str) -> DeploymentConfig {
-    let (group, id) = name.split_once(':').unwrap_or(("m", name));
-    DeploymentConfig {
-        id: id.to_owned(),
-        model_name: group.to_owned(),
-        model: format!("openai/fake-{id}"),
-        ..DeploymentConfig::default()
     }
 }

@@ -10,8 +10,13 @@
 #![allow(dead_code, reason = "the harness comes before the kinds that use it")]
 
 mod ask;
+mod frames;
 mod harness;
 mod kind_01_cooldown_that_does_not_trigger;
 mod kind_04_retries_and_waiting;
+mod kind_06_choosing_by_weight;
+mod kind_09_concurrency;
+mod kind_10_streaming_failures;
+mod kind_11_time_limits;
 mod provider;
 mod results;

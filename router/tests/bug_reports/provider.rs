@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use router::{Deadline, ErrorClass, Failure, Instant, Outcome, RetryAfter, Usage};
 
-use crate::results::span;
+use crate::{
+    frames::{self, Timed},
+    results::span,
+};
 
 /// A call that reaches a provider.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +42,8 @@ pub(crate) struct Reply {
     gap: Duration,
     /// Tokens of a stream before it fails or hangs.
     delivered: u32,
+    /// In place of all that: a stream, frame by frame.
+    pub(crate) frames: &'static [Timed],
 }
 
 /// A success after 100 ms, of 5 tokens.
@@ -50,6 +55,7 @@ pub(crate) fn ok() -> Reply {
         tokens: 5,
         gap: Duration::ZERO,
         delivered: 0,
+        frames: &[],
     }
 }
 
@@ -136,10 +142,15 @@ pub(crate) struct Course {
     pub(crate) outcome: Outcome,
     /// The caller's or the operator's limit ended it.
     pub(crate) timed_out: bool,
+    /// What was sent meanwhile, if that is told.
+    pub(crate) frames: &'static [Timed],
 }
 
 /// The earlier of the answer's end and the deadline.
 pub(crate) fn course(reply: Reply, call: &Call, deadline: Deadline) -> Course {
+    if !reply.frames.is_empty() {
+        return frames::course(reply.frames, call, deadline);
+    }
     let fails = reply.failure.is_some();
     let tokens = match (call.stream, fails) {
         (false, _) => 0,
@@ -159,6 +170,21 @@ pub(crate) fn course(reply: Reply, call: &Call, deadline: Deadline) -> Course {
         Deadline::Silence(most) if reply.latency > most => Some((most, 0)),
         Deadline::Silence(most) if reply.gap > most && gaps > 0 => Some((reply.latency + most, 1)),
         Deadline::Silence(most) => reply.hangs.then_some((ends + most, tokens)),
+        // None of these streams holds keep-alive frames, so that only the names of limits differ.
+        Deadline::Content(limits) => {
+            let [first, idle] =
+                [limits.first_token, limits.idle].map(|l| l.unwrap_or(Duration::MAX));
+            let quiet = match () {
+                () if reply.latency > first => Some((first, 0)),
+                () if reply.gap > idle && gaps > 0 => Some((reply.latency + idle, 1)),
+                () => reply.hangs.then(|| (ends.saturating_add(idle), tokens)),
+            };
+            let late = limits.total.filter(|&most| ends > most || reply.hangs);
+            late.map(|most| (most, tokens))
+                .into_iter()
+                .chain(quiet)
+                .min()
+        }
     };
     let failed = |failure: Failure, delivered| {
         Outcome::Failure(Failure {
@@ -173,6 +199,7 @@ pub(crate) fn course(reply: Reply, call: &Call, deadline: Deadline) -> Course {
             ends_after: end,
             outcome: failed(Failure::of(ErrorClass::Timeout), delivered),
             timed_out: true,
+            frames: &[],
         };
     }
     assert!(!reply.hangs, "a call that hangs needs a limit");
@@ -188,6 +215,7 @@ pub(crate) fn course(reply: Reply, call: &Call, deadline: Deadline) -> Course {
         ends_after: ends,
         outcome,
         timed_out: false,
+        frames: &[],
     }
 }
 

@@ -7,6 +7,8 @@ use router::{
     WaitReason,
 };
 
+use crate::frames::Timed;
+
 /// A moment of the run.
 pub(crate) fn at(seconds: f64) -> Instant {
     Instant::ZERO + span(seconds)
@@ -31,6 +33,9 @@ pub(crate) struct Hit {
     /// Its request's place in the order of asking.
     pub(crate) ask: usize,
     pub(crate) outcome: Option<Outcome>,
+    /// What was sent, if that is told, and whether opening frames were kept back.
+    pub(crate) frames: &'static [Timed],
+    pub(crate) keeps_opening_back: bool,
 }
 
 /// What became of a request.
@@ -43,6 +48,8 @@ pub(crate) struct Answered {
     /// Who was called for it, in order.
     pub(crate) path: Vec<String>,
     pub(crate) waits: Vec<(Duration, WaitReason)>,
+    /// Time spent in waits and parked, as the router reports it.
+    pub(crate) queued: Duration,
     pub(crate) fallbacks: u16,
 }
 

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, collections::BTreeSet, time::Duration};
 
 use router::{
-    Deadline, ErrorBody, ErrorClass, Failure, Instant, Outcome, Profile, RetryAfter, Usage,
+    Deadline, ErrorBody, ErrorClass, Failure, Instant, Outcome, Profile, Reached, RetryAfter, Usage,
 };
 
 use crate::{
@@ -159,7 +159,12 @@ impl<'a> ScriptedUpstream<'a> {
                 } else {
                     ErrorClass::ApiConnection
                 };
+                let reached = match after {
+                    0 => Reached::Headers,
+                    _ => Reached::Content,
+                };
                 let failure = Failure {
+                    reached,
                     tokens_delivered: after,
                     first_token_after: (after > 0).then_some(first),
                     ..Failure::of(class)
@@ -215,6 +220,7 @@ impl Course {
 fn cut_short(course: Course, reply: &Reply, sent_before: Duration, deadline: Deadline) -> Course {
     let gives_up_after = match deadline {
         Deadline::None => None,
+        Deadline::Content(_) => unreachable!("no vector sets limits on content"),
         Deadline::Whole(most) => {
             let end = most.saturating_sub(sent_before);
             (course.ends_after > end).then_some(end)
@@ -239,7 +245,11 @@ fn cut_short(course: Course, reply: &Reply, sent_before: Duration, deadline: Dea
     };
     let mut failure = Failure::of(ErrorClass::Timeout);
     let first = course.headers_after.saturating_add(millis(reply.ttft_ms));
+    if end > course.headers_after {
+        failure.reached = Reached::Headers;
+    }
     if end > first {
+        failure.reached = Reached::Content;
         failure.tokens_delivered = 1;
         failure.first_token_after = Some(first);
     }

@@ -101,6 +101,19 @@ pub(super) static ROUTER_SETTINGS: Section<Draft> = Section {
         used("stream_timeout", |d, s| {
             s.timeout().map(|limit| d.settings.stream_timeout = limit)
         }),
+        // The next three are routelab's own.
+        used("first_token_timeout", |d, s| {
+            s.timeout()
+                .map(|limit| d.settings.stream_limits.first_token = limit)
+        }),
+        used("stream_idle_timeout", |d, s| {
+            s.timeout()
+                .map(|limit| d.settings.stream_limits.idle = limit)
+        }),
+        used("stream_total_timeout", |d, s| {
+            s.timeout()
+                .map(|limit| d.settings.stream_limits.total = limit)
+        }),
         used("fallbacks", |d, s| {
             read_fallbacks(s, Entries::OneKey).map(|list| d.settings.fallbacks = list)
         }),
