@@ -41,6 +41,10 @@ pub struct DeploymentConfig {
     pub rpm: Option<u64>,
     /// `tpm`: share under simple-shuffle, limit elsewhere. Tokens a minute.
     pub tpm: Option<u64>,
+    /// `model_info.rpm`: a limit where `rpm` is missing (semantics 3, "limit lookup").
+    pub model_info_rpm: Option<u64>,
+    /// `model_info.tpm`: a limit where `tpm` is missing.
+    pub model_info_tpm: Option<u64>,
     /// `order`: tier, the lowest first.
     pub order: Option<i64>,
     /// `max_parallel_requests`: slots. 0 means no limit (semantics 7).
@@ -85,6 +89,20 @@ pub struct DeploymentConfig {
     pub silent_model: Option<String>,
     /// `max_budget` with `budget_duration`.
     pub budget: Option<Budget>,
+}
+
+impl DeploymentConfig {
+    /// The limit on requests a minute that strategies and `enforce_model_rate_limits` go by.
+    #[must_use]
+    pub fn rpm_limit(&self) -> Option<u64> {
+        self.rpm.or(self.model_info_rpm)
+    }
+
+    /// The limit on tokens a minute that strategies and `enforce_model_rate_limits` go by.
+    #[must_use]
+    pub fn tpm_limit(&self) -> Option<u64> {
+        self.tpm.or(self.model_info_tpm)
+    }
 }
 
 /// A limit on spending in a window of time.

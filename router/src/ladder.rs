@@ -61,6 +61,7 @@ impl Router {
             RouteError::RateLimited { deployment, .. } => deployment,
             RouteError::NoDeployments { .. }
             | RouteError::UnknownModel { .. }
+            | RouteError::OverUsageLimits
             | RouteError::OverRpm
             | RouteError::PromptTooLong
             | RouteError::BudgetSpent
@@ -214,8 +215,11 @@ impl Router {
     /// (semantics 6.7)
     fn rest_of_group(&mut self, now: Instant, ticket: Ticket) -> bool {
         let settings = &self.config.settings;
-        let shuffles = settings.routing_strategy == StrategySpec::SimpleShuffle;
         let state = self.requests.get(ticket);
+        let shuffles = matches!(
+            self.strategies.of(state.hop.group),
+            StrategySpec::SimpleShuffle | StrategySpec::Priority
+        );
         let Some(failed) = state.hop.failed else {
             return false;
         };

@@ -19,6 +19,31 @@ pub struct Profile {
     pub streams_hold_slot: bool,
     /// How least-busy counts and breaks ties (3.2).
     pub least_busy: LeastBusyRules,
+    /// Whether `usage-based-routing` as the router's own strategy has every pick made by the blocking
+    /// path: no tags, no affinity, no budgets, and no cost-based routing (2.3 step 0, Q28).
+    pub usage_v1_picks_as_blocking: bool,
+    /// Whether the blocking path reads a strategy's counts under the target of an alias, although
+    /// they are written under the alias (Q27).
+    pub blocking_reads_alias_target: bool,
+    /// Whether latency- and cost-based routing keep their minutes under one key, so that with both
+    /// in use each request counts twice (3.6, Q13).
+    pub cost_shares_latency_map: bool,
+    /// Whether a strategy that `update_settings` replaced is still told of the attempts that follow,
+    /// so that it knows of them when it is chosen again (observed).
+    pub replaced_strategies_keep_counting: bool,
+    /// Whether a request that `enforce_model_rate_limits` refused for its rpm stays counted (8.4).
+    pub refused_requests_count: bool,
+    /// Whether all choices of `usage-based-routing-v2` in one instant come before any of their
+    /// reservations (observed: 3 of 8 simultaneous requests pass an rpm of 3, not 2).
+    pub reserves_after_the_instant: bool,
+    /// Whether a routing group can be called by its own name (1.8).
+    pub routing_groups_callable: bool,
+    /// Whether a routing group that has an alias's target governs the alias too (1.6; observed).
+    pub routing_groups_follow_aliases: bool,
+    /// Whether a routing group may name a model twice (observed).
+    pub routing_group_may_repeat_models: bool,
+    /// Whether a routing group may have the strategy `priority` (1.8).
+    pub knows_priority_strategy: bool,
     /// Whether time to the first token is divided by the tokens of the answer (3.3).
     pub first_token_per_output_token: bool,
     /// Whether answers without output tokens give a real latency sample, not a zero (3.3).
@@ -172,6 +197,16 @@ impl Profile {
             when_slots_full: WhenSlotsFull::Reject,
             streams_hold_slot: true,
             least_busy: LeastBusyRules::PerCandidate,
+            usage_v1_picks_as_blocking: false,
+            blocking_reads_alias_target: false,
+            cost_shares_latency_map: false,
+            replaced_strategies_keep_counting: false,
+            refused_requests_count: false,
+            reserves_after_the_instant: true,
+            routing_groups_callable: true,
+            routing_groups_follow_aliases: true,
+            routing_group_may_repeat_models: true,
+            knows_priority_strategy: true,
             first_token_per_output_token: false,
             latency_of_empty_answers: true,
             explicit_allowed_fails_counts: true,
@@ -213,6 +248,16 @@ impl Profile {
             when_slots_full: WhenSlotsFull::Queue,
             streams_hold_slot: false,
             least_busy: LeastBusyRules::SharedDictionary,
+            usage_v1_picks_as_blocking: true,
+            blocking_reads_alias_target: true,
+            cost_shares_latency_map: true,
+            replaced_strategies_keep_counting: true,
+            refused_requests_count: true,
+            reserves_after_the_instant: false,
+            routing_groups_callable: false,
+            routing_groups_follow_aliases: false,
+            routing_group_may_repeat_models: false,
+            knows_priority_strategy: false,
             first_token_per_output_token: true,
             latency_of_empty_answers: false,
             explicit_allowed_fails_counts: false,

@@ -300,6 +300,9 @@ pub enum RouteError {
         /// Its `retry-after`, in whole seconds.
         retry_after: u32,
     },
+    /// A blocking call found nobody within the limits of `usage-based-routing-v2`: a `ValueError`
+    /// without a status (semantics 3.5).
+    OverUsageLimits,
     /// The pre-call checks left nobody, some for their rpm: `RouterRateLimitErrorBasic`, which has
     /// no status (semantics 2.3.9).
     OverRpm,
@@ -337,7 +340,9 @@ impl RouteError {
             Self::SlotsInUse { .. } => Some(ErrorClass::RateLimit),
             Self::UnknownModel { .. } => Some(ErrorClass::BadRequest),
             Self::RateLimited { .. } => Some(ErrorClass::RateLimit),
-            Self::OverRpm | Self::BudgetSpent | Self::NoMatchingTags => None,
+            Self::OverUsageLimits | Self::OverRpm | Self::BudgetSpent | Self::NoMatchingTags => {
+                None
+            }
             Self::PromptTooLong => Some(ErrorClass::ContextWindowExceeded),
             Self::QueueTimeout => Some(ErrorClass::Timeout),
         }
@@ -352,7 +357,9 @@ impl RouteError {
             Self::Blocked { .. } => Some(503),
             Self::SlotsInUse { .. } | Self::RateLimited { .. } => Some(429),
             Self::UnknownModel { .. } | Self::PromptTooLong => Some(400),
-            Self::OverRpm | Self::BudgetSpent | Self::NoMatchingTags => None,
+            Self::OverUsageLimits | Self::OverRpm | Self::BudgetSpent | Self::NoMatchingTags => {
+                None
+            }
             Self::QueueTimeout => Some(408),
         }
     }
@@ -363,7 +370,9 @@ impl RouteError {
         match (self, self.class()) {
             (_, Some(class)) => class.exception(),
             (Self::OverRpm, None) => "RouterRateLimitErrorBasic",
-            (Self::BudgetSpent | Self::NoMatchingTags, None) => "ValueError",
+            (Self::OverUsageLimits | Self::BudgetSpent | Self::NoMatchingTags, None) => {
+                "ValueError"
+            }
             (_, None) => "RouterRateLimitError",
         }
     }

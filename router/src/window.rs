@@ -60,6 +60,11 @@ impl MinuteCount {
         self.count = self.count.saturating_add(more);
         self.count
     }
+
+    /// Takes one back that was added in this minute.
+    pub(crate) fn take_back(&mut self) {
+        self.count = self.count.saturating_sub(1);
+    }
 }
 
 #[cfg(test)]

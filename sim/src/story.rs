@@ -232,6 +232,9 @@ impl<'a> Story<'a> {
                     None => format!("{exception}{status}: {whose} within its limits: {rule}"),
                 }
             }
+            RouteError::OverUsageLimits => {
+                format!("{exception}{status}: nobody is within its limits of requests or tokens")
+            }
             RouteError::OverRpm => {
                 format!(
                     "{exception}{status}: whoever could serve it was picked as often as its rpm allows"

@@ -18,6 +18,9 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct LowestCost {
     epoch: Epoch,
+    ttl: Duration,
+    /// How often a request counts: twice if latency-based routing counts it too.
+    counts: u64,
     /// By group.
     groups: Vec<Map>,
 }
@@ -45,6 +48,8 @@ impl LowestCost {
     pub(super) fn new(epoch: Epoch) -> Self {
         Self {
             epoch,
+            ttl: MAP_TTL,
+            counts: 1,
             groups: Vec::new(),
         }
     }
@@ -78,8 +83,8 @@ impl Entry {
             true => (self.tokens, self.requests),
             false => (0, 0),
         };
-        tokens + u64::from(cx.request.prompt_tokens) <= limit(config.tpm)
-            && requests < limit(config.rpm)
+        tokens + u64::from(cx.request.prompt_tokens) <= limit(config.tpm_limit())
+            && requests < limit(config.rpm_limit())
     }
 }
 
@@ -100,6 +105,10 @@ impl RoutingStrategy for LowestCost {
         candidates: &Candidates<'_>,
         _rng: &mut KeyedRng,
     ) -> Option<DeploymentId> {
+        // It has no implementation for the blocking path. (semantics 2.7)
+        if cx.blocking {
+            return None;
+        }
         let minute = self.epoch.local_minute(cx.now);
         let map = self.map(cx.group.index());
         let mut best: Option<(f64, DeploymentId)> = None;
@@ -130,6 +139,11 @@ impl RoutingStrategy for LowestCost {
         best.map(|(_, deployment)| deployment)
     }
 
+    fn share_key(&mut self, ttl: Option<Duration>) {
+        self.counts = if ttl.is_some() { 2 } else { 1 };
+        self.ttl = ttl.unwrap_or(MAP_TTL);
+    }
+
     fn on_finished(&mut self, now: Instant, sent: &Sent<'_>, _took: Duration, outcome: &Outcome) {
         let Outcome::Success { usage, .. } = outcome else {
             return;
@@ -139,11 +153,12 @@ impl RoutingStrategy for LowestCost {
             return;
         }
         let minute = self.epoch.local_minute(now);
+        let (counts, ttl) = (self.counts, self.ttl);
         let map = self.map(sent.group.index());
         if now >= map.expires {
             map.entries.fill(None);
             map.order.clear();
-            map.expires = now + MAP_TTL;
+            map.expires = now + ttl;
         }
         let entry = map.entry(sent.deployment);
         if entry.minute != minute {
@@ -152,15 +167,15 @@ impl RoutingStrategy for LowestCost {
                 ..Entry::default()
             };
         }
-        entry.tokens += usage.total();
-        entry.requests += 1;
+        entry.tokens += counts * usage.total();
+        entry.requests += counts;
     }
 }
 
 /// What LiteLLM takes for a price that nobody knows, in dollars a token. (semantics 3.6)
 const UNKNOWN: f64 = 5.0;
 /// What the router's cache takes where no TTL is given. (semantics 0.1)
-const MAP_TTL: Duration = Duration::from_secs(600);
+pub(super) const MAP_TTL: Duration = Duration::from_secs(600);
 
 #[cfg(test)]
 mod tests {

@@ -2,6 +2,7 @@
 //! stateful object ([`RoutingStrategy`]); a new one is a new file, a variant and a build arm.
 //!
 //! A strategy sees only candidates: whoever is cooled, blocked or excluded was taken out before.
+//! Selectors of one strategy share an object: see `strategies`.
 
 mod least_busy;
 mod lowest_cost;
@@ -18,6 +19,7 @@ use crate::{
     config::DeploymentConfig,
     outcome::Outcome,
     profile::Profile,
+    rate_limits::RateLimits,
     request::{DeploymentId, ModelId, Request},
     rng::KeyedRng,
     time::{Epoch, Instant},
@@ -89,7 +91,20 @@ impl StrategySpec {
             }
             Self::LowestCost => Box::new(lowest_cost::LowestCost::new(epoch)),
             Self::UsageBased(args) => Box::new(usage_based::UsageBased::new(*args, epoch)),
-            Self::UsageBasedV2(args) => Box::new(usage_based_v2::UsageBasedV2::new(*args, epoch)),
+            Self::UsageBasedV2(_) => Box::new(usage_based_v2::UsageBasedV2::default()),
+        }
+    }
+
+    /// How long a group's map lives, from its first write, of a strategy that keeps one.
+    pub(crate) const fn map_ttl(&self) -> Option<Duration> {
+        match self {
+            Self::LowestLatency(args) => Some(args.ttl),
+            Self::LowestCost => Some(lowest_cost::MAP_TTL),
+            Self::SimpleShuffle
+            | Self::LeastBusy
+            | Self::UsageBased(_)
+            | Self::UsageBasedV2(_)
+            | Self::Priority => None,
         }
     }
 
@@ -158,6 +173,14 @@ pub trait RoutingStrategy: fmt::Debug + Send {
         rng: &mut KeyedRng,
     ) -> Option<DeploymentId>;
 
+    /// From now on what is counted is counted by these arguments. What a pick goes by comes with the
+    /// pick.
+    fn configure(&mut self, _spec: &StrategySpec) {}
+
+    /// Whether another strategy counts under the same key, so that each request counts twice, and
+    /// how long the key lives then. (semantics 3.6)
+    fn share_key(&mut self, _ttl: Option<Duration>) {}
+
     /// An attempt went out.
     fn on_sent(&mut self, _now: Instant, _sent: &Sent<'_>) {}
 
@@ -183,12 +206,18 @@ pub trait RoutingStrategy: fmt::Debug + Send {
 pub struct PickContext<'a> {
     /// The moment of the pick.
     pub now: Instant,
-    /// The name that is being served: the one asked for, or the fallback's.
+    /// The name whose counts are read: the one that is being served, or what it is an alias of.
     pub group: ModelId,
     /// For whom.
     pub request: &'a Request,
+    /// The strategy of the group, with its arguments.
+    pub spec: &'a StrategySpec,
+    /// Whether the blocking path picks. (semantics 2.7)
+    pub blocking: bool,
     /// Settings of all deployments, by id.
     pub deployments: &'a [DeploymentConfig],
+    /// Requests and tokens of the minute, as the router itself counts them.
+    pub(crate) limits: &'a RateLimits,
 }
 
 impl PickContext<'_> {
@@ -243,8 +272,11 @@ pub(crate) mod tests {
 
     /// A strategy and its surroundings, driven by hand.
     pub(crate) struct Fixture {
+        spec: StrategySpec,
         strategy: Box<dyn RoutingStrategy>,
         configs: Vec<DeploymentConfig>,
+        pub(crate) limits: RateLimits,
+        pub(crate) blocking: bool,
         now: Instant,
     }
 
@@ -254,10 +286,19 @@ pub(crate) mod tests {
             configs: Vec<DeploymentConfig>,
             profile: Profile,
         ) -> Self {
-            let strategy = spec.build(&profile, Epoch::default());
+            let config = RouterConfig {
+                profile,
+                deployments: configs.clone(),
+                ..RouterConfig::default()
+            };
+            let reserves = matches!(spec, StrategySpec::UsageBasedV2(_)).then(UsageArgs::default);
+            let limits = RateLimits::new(&config, reserves);
             Self {
-                strategy,
+                strategy: spec.build(&profile, Epoch::default()),
+                spec,
                 configs,
+                limits,
+                blocking: false,
                 now: Instant::ZERO,
             }
         }
@@ -282,7 +323,10 @@ pub(crate) mod tests {
                 now: self.now,
                 group: ModelId(0),
                 request: &request,
+                spec: &self.spec,
+                blocking: self.blocking,
                 deployments: &self.configs,
+                limits: &self.limits,
             };
             let mut rng = KeyedRng::new(Seed(1), Purpose::named("test.pick"), request.id.0, 0);
             self.strategy.pick(
@@ -312,6 +356,19 @@ pub(crate) mod tests {
 
         pub(crate) fn failed(&mut self, deployment: DeploymentId, class: ErrorClass) {
             self.finished(deployment, 0.0, &Outcome::Failure(Failure::of(class)));
+        }
+
+        /// The router counted an answer.
+        pub(crate) fn answered(&mut self, deployment: DeploymentId, usage: Usage) {
+            self.limits.answered(self.now, deployment, usage);
+        }
+
+        /// Whether the router lets an attempt go out.
+        pub(crate) fn reserved(&mut self, deployment: DeploymentId) -> bool {
+            let config = &self.configs[deployment.index()];
+            self.limits
+                .before_call(self.now, deployment, config)
+                .is_ok()
         }
 
         fn finished(&mut self, deployment: DeploymentId, seconds: f64, outcome: &Outcome) {

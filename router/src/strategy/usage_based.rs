@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use super::{Candidates, PickContext, RoutingStrategy, Sent, UsageArgs};
+use super::{Candidates, PickContext, RoutingStrategy, Sent, StrategySpec, UsageArgs};
 use crate::{
     outcome::Outcome,
     request::DeploymentId,
@@ -76,8 +76,8 @@ impl Answered {
     fn has_room(self, cx: &PickContext<'_>, deployment: DeploymentId) -> bool {
         let config = cx.config(deployment);
         let tokens = self.tokens + u64::from(cx.request.prompt_tokens);
-        let within_tpm = config.tpm.is_none_or(|limit| tokens <= limit);
-        let within_rpm = match (self.requests, config.rpm) {
+        let within_tpm = config.tpm_limit().is_none_or(|limit| tokens <= limit);
+        let within_rpm = match (self.requests, config.rpm_limit()) {
             (Some(requests), Some(limit)) => requests + 1 < limit,
             (None, _) | (_, None) => true,
         };
@@ -86,6 +86,12 @@ impl Answered {
 }
 
 impl RoutingStrategy for UsageBased {
+    fn configure(&mut self, spec: &StrategySpec) {
+        if let StrategySpec::UsageBased(args) = spec {
+            self.ttl = args.ttl;
+        }
+    }
+
     fn pick(
         &mut self,
         cx: &PickContext<'_>,
@@ -140,7 +146,6 @@ impl RoutingStrategy for UsageBased {
 mod tests {
     use super::*;
     use crate::{
-        StrategySpec,
         outcome::ErrorClass,
         profile::Profile,
         strategy::tests::{Fixture, deployments},

@@ -18,7 +18,8 @@ pub(crate) fn differences(vector: &Vector, facts: &Facts, traces: &[Trace]) -> V
     for trace in traces {
         for request in &facts.requests {
             let played = &trace.requests[&request.id];
-            found.extend(request_differs(request, played, symmetric));
+            let first = facts.requests.first().is_some_and(|f| f.id == request.id);
+            found.extend(request_differs(request, played, symmetric, first));
         }
         for query in &facts.queries {
             let recorded: Vec<String> = query
@@ -61,7 +62,12 @@ pub(crate) fn differences(vector: &Vector, facts: &Facts, traces: &[Trace]) -> V
     found.into_iter().collect()
 }
 
-fn request_differs(facts: &RequestFacts, played: &Played, symmetric: bool) -> Option<String> {
+fn request_differs(
+    facts: &RequestFacts,
+    played: &Played,
+    symmetric: bool,
+    first: bool,
+) -> Option<String> {
     let exactly = |o: &&OutcomeFacts| same_outcome(o, played, true);
     // Of equal deployments any may be used; a handful of repeats does not show them all.
     let in_shape = |o: &&OutcomeFacts| facts.varies && symmetric && same_outcome(o, played, false);
@@ -81,7 +87,7 @@ fn request_differs(facts: &RequestFacts, played: &Played, symmetric: bool) -> Op
     }
     let timing: Vec<_> = matching
         .iter()
-        .filter_map(|o| times_differ(o, played))
+        .filter_map(|o| times_differ(o, played, first))
         .collect();
     (timing.len() == matching.len()).then(|| format!("{}: {}", facts.id, timing[0]))
 }
@@ -116,8 +122,9 @@ fn same_outcome(facts: &OutcomeFacts, played: &Played, names: bool) -> bool {
     same_attempts && same_result && same_refused
 }
 
-/// What of the waits and the whole time does not fit.
-fn times_differ(facts: &OutcomeFacts, played: &Played) -> Option<String> {
+/// What of the waits and the whole time does not fit. The `first` request of a run warmed the
+/// recorder's router up.
+fn times_differ(facts: &OutcomeFacts, played: &Played, first: bool) -> Option<String> {
     let ms = |from: router::Instant, to: router::Instant| to.since(from).as_secs_f64() * 1e3;
     for (i, (recorded, own)) in facts.attempts.iter().zip(&played.attempts).enumerate() {
         let (name, wait, spread) = match (i, &recorded.wait_before_ms) {
@@ -132,7 +139,12 @@ fn times_differ(facts: &OutcomeFacts, played: &Played) -> Option<String> {
             }
             (_, None) => continue,
         };
-        if !fits(wait, spread, facts.seen, NO_WAIT_MS) {
+        let no_wait = if first && i == 0 {
+            WARM_UP_MS
+        } else {
+            NO_WAIT_MS
+        };
+        if !fits(wait, spread, facts.seen, no_wait) {
             return Some(format!(
                 "{name} {wait:.0} ms, recorded {:.0} to {:.0}",
                 spread.min, spread.max

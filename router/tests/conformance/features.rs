@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::{
-    setup::{entries, items, param},
+    setup::{entries, items, listed_prices, param},
     vector::{ClientStep, Vector},
 };
 
@@ -25,6 +25,9 @@ pub(crate) fn not_modelled(vector: &Vector) -> BTreeSet<String> {
         let provider = param(deployment, "model").and_then(Value::as_str);
         if provider.is_some_and(|model| !model.starts_with("openai/") && model.contains('/')) {
             features.insert("a list of providers' names".to_owned());
+        }
+        if provider.is_some_and(|model| !model.contains('/') && listed_prices(model).is_none()) {
+            features.insert("the price of a model".to_owned());
         }
         for (key, _) in entries(deployment, "litellm_params") {
             note_unknown(&mut features, "litellm_params", key, &PARAM_KEYS);
@@ -64,8 +67,6 @@ fn router_feature(key: &str, value: &Value) -> Option<String> {
         {
             "a text in place of a list of fallbacks"
         }
-        "routing_groups" => "routing groups",
-        "routing_strategy" => return strategy_not_modelled(value),
         _ => return None,
     };
     Some(feature.to_owned())
@@ -80,21 +81,10 @@ fn optional_check(name: &Value) -> Option<String> {
     let feature = match name.as_str()? {
         "session_affinity" | "deployment_affinity" | "responses_api_deployment_check" => "affinity",
         "prompt_caching" => "prompt-caching affinity",
-        "enforce_model_rate_limits" => "model rate limits",
         "router_budget_limiting" => "budgets",
         _ => return None,
     };
     Some(feature.to_owned())
-}
-
-fn strategy_not_modelled(name: &Value) -> Option<String> {
-    let name = name.as_str()?;
-    let known = [
-        "usage-based-routing",
-        "usage-based-routing-v2",
-        "cost-based-routing",
-    ];
-    known.contains(&name).then(|| name.to_owned())
 }
 
 const ROUTER_KEYS: [&str; 27] = [
@@ -150,7 +140,7 @@ const PARAM_KEYS: [&str; 18] = [
     "weight",
 ];
 
-const INFO_KEYS: [&str; 7] = [
+const INFO_KEYS: [&str; 9] = [
     "allowed_fails",
     "allowed_fails_policy",
     "blocked",
@@ -158,6 +148,8 @@ const INFO_KEYS: [&str; 7] = [
     "id",
     "max_input_tokens",
     "order",
+    "rpm",
+    "tpm",
 ];
 
 const REQUEST_KEYS: [&str; 12] = [

@@ -31,17 +31,12 @@ use router::{ProfileName, Router, Seed};
 use crate::{setup::Setup, vector::Vector};
 
 /// Features that recorded vectors use and the core does not have. It may only shrink.
-const NOT_MODELLED: [&str; 10] = [
+const NOT_MODELLED: [&str; 5] = [
     "a list of providers' names",
     "a text in place of a list of fallbacks",
     "affinity",
-    "cost-based-routing",
-    "model rate limits",
     "pre-call checks",
-    "routing groups",
     "tag routing",
-    "usage-based-routing",
-    "usage-based-routing-v2",
 ];
 
 /// Runs of each vector, each with its own seed.

@@ -72,6 +72,9 @@ impl Observer for Benches {
         {
             self.last_failure = failure.status.map(|s| s.to_string());
         }
+        if let Event::LimitRefused { .. } = event {
+            self.last_failure = Some("429".to_owned());
+        }
         if let Event::CooledDown { deployment, .. } = event {
             let status = self.last_failure.clone().unwrap_or_default();
             self.by.insert(*deployment, status);
@@ -150,7 +153,9 @@ impl World<'_> {
                 for (key, value) in settings {
                     setup::set(&mut changed, key, value).expect("a setting");
                 }
-                self.router.update_settings(changed);
+                self.router
+                    .update_settings(changed)
+                    .expect("settings that LiteLLM accepts");
             }
             ClientStep::DeleteDeployment { id } => {
                 let at = self.names.iter().position(|name| name == id);

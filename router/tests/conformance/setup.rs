@@ -3,8 +3,9 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use router::{
-    Api, DeploymentConfig, Overrides, ProfileName, RouterConfig, RouterSettings, StrategySpec,
-    config::{AllowedFailsPolicy, Fallbacks, RetryPolicy},
+    Api, DeploymentConfig, Overrides, Prices, ProfileName, RouterConfig, RouterSettings,
+    StrategySpec,
+    config::{AllowedFailsPolicy, Fallbacks, RetryPolicy, RoutingGroup},
     strategy::LowestLatencyArgs,
 };
 use serde::de::DeserializeOwned;
@@ -34,10 +35,8 @@ fn try_setup(config: &Config, name: ProfileName) -> Result<RouterConfig, String>
     for (key, value) in &config.router {
         set(&mut settings, key, value)?;
     }
-    if let Some(args) = config.router.get("routing_strategy_args")
-        && let StrategySpec::LowestLatency(latency) = &mut settings.routing_strategy
-    {
-        *latency = latency_args(args);
+    if let Some(args) = config.router.get("routing_strategy_args") {
+        set_args(&mut settings.routing_strategy, args);
     }
     settings.global_num_retries = config.globals.get("num_retries").map(as_u32);
     Ok(RouterConfig {
@@ -74,17 +73,20 @@ pub(crate) fn set(settings: &mut RouterSettings, key: &str, value: &Value) -> Re
         }
         "model_group_retry_policy" => settings.model_group_retry_policy = parse(value),
         "num_retries" => settings.num_retries = Some(as_u32(value)),
+        "optional_pre_call_checks" => {
+            let enforces = items(value)
+                .iter()
+                .any(|v| v == "enforce_model_rate_limits");
+            settings.optional_pre_call_checks.enforce_model_rate_limits = enforces;
+        }
         "retry_after" => settings.retry_after = seconds(value),
         "retry_policy" => settings.retry_policy = Some(parse::<RetryPolicy>(value)),
         "routing_strategy" => {
-            settings.routing_strategy = match value.as_str().unwrap_or_default() {
-                "simple-shuffle" => StrategySpec::SimpleShuffle,
-                "least-busy" => StrategySpec::LeastBusy,
-                "latency-based-routing" => {
-                    StrategySpec::LowestLatency(LowestLatencyArgs::default())
-                }
-                other => return Err(format!("unknown routing_strategy {other}")),
-            }
+            settings.routing_strategy = strategy(value)?;
+        }
+        "routing_groups" => {
+            let groups: Result<_, _> = items(value).iter().map(routing_group).collect();
+            settings.routing_groups = groups?;
         }
         "stream_timeout" => settings.stream_timeout = Some(seconds(value)),
         "timeout" => settings.timeout = Some(seconds(value)),
@@ -111,6 +113,7 @@ fn deployment(given: &Object) -> Result<DeploymentConfig, String> {
             "model" => {
                 let model = value.as_str().ok_or("litellm_params.model is not a text")?;
                 deployment.model = model.to_owned();
+                deployment.listed_prices = listed_prices(model).unwrap_or_default();
             }
             "num_retries" => deployment.num_retries = Some(as_u32(value)),
             "order" => deployment.order = value.as_i64(),
@@ -133,10 +136,26 @@ fn deployment(given: &Object) -> Result<DeploymentConfig, String> {
             "blocked" => deployment.blocked = *value == true,
             "cooldown_time" => deployment.model_info_cooldown_time = Some(seconds(value)),
             "order" => deployment.order = deployment.order.or(value.as_i64()),
+            "rpm" => deployment.model_info_rpm = value.as_u64(),
+            "tpm" => deployment.model_info_tpm = value.as_u64(),
             _ => {}
         }
     }
     Ok(deployment)
+}
+
+/// What LiteLLM's price registry says of a model that a vector names without a provider.
+pub(crate) fn listed_prices(model: &str) -> Option<Prices> {
+    let (input, output) = match model {
+        "gpt-4o" => (2.5e-6, 1e-5),
+        "gpt-4o-mini" => (1.5e-7, 6e-7),
+        _ => return None,
+    };
+    Some(Prices {
+        input: Some(input),
+        output: Some(output),
+        ..Prices::default()
+    })
 }
 
 /// The settings that a request brings along.
@@ -172,6 +191,37 @@ pub(crate) fn refused(config: &Config) -> BTreeSet<String> {
     let refuses = |d: &&Object| param(d, "api_base").is_some_and(|base| base == "{refused}");
     let id = |d: &Object| d["id"].as_str().expect("an id").to_owned();
     config.deployments.iter().filter(refuses).map(id).collect()
+}
+
+fn strategy(name: &Value) -> Result<StrategySpec, String> {
+    let name = name.as_str().unwrap_or_default();
+    StrategySpec::named(name).ok_or_else(|| format!("unknown routing_strategy {name}"))
+}
+
+fn routing_group(group: &Value) -> Result<RoutingGroup, String> {
+    let mut routing_strategy = strategy(&group["routing_strategy"])?;
+    if let Some(args) = group.get("routing_strategy_args") {
+        set_args(&mut routing_strategy, args);
+    }
+    Ok(RoutingGroup {
+        group_name: parse(&group["group_name"]),
+        models: parse(&group["models"]),
+        routing_strategy,
+        model_priorities: group.get("model_priorities").map(parse).unwrap_or_default(),
+    })
+}
+
+fn set_args(strategy: &mut StrategySpec, args: &Value) {
+    match strategy {
+        StrategySpec::LowestLatency(latency) => *latency = latency_args(args),
+        StrategySpec::UsageBased(usage) | StrategySpec::UsageBasedV2(usage) => {
+            usage.ttl = args.get("ttl").map_or(usage.ttl, seconds);
+        }
+        StrategySpec::SimpleShuffle
+        | StrategySpec::LeastBusy
+        | StrategySpec::LowestCost
+        | StrategySpec::Priority => {}
+    }
 }
 
 fn latency_args(args: &Value) -> LowestLatencyArgs {
