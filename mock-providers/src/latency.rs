@@ -12,8 +12,11 @@ use router::{Purpose, nanos_from_secs};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    dist::Distribution, error::SpecError, luck::Luck, normal::normal, place::Place,
-    sampler::Sampler,
+    dist::Distribution,
+    error::SpecError,
+    luck::Luck,
+    place::Place,
+    sampler::{Sampler, normal},
 };
 
 /// How long answers take.

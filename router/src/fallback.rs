@@ -8,6 +8,7 @@ use crate::{
     observe::FallbackReason,
     outcome::ErrorClass,
     profile::Profile,
+    providers::split_provider,
     request::ModelId,
 };
 
@@ -77,10 +78,7 @@ impl FallbackTable {
             Some(entry.1.clone())
         };
         let stripped = || {
-            let (prefix, bare) = name.split_once('/')?;
-            if !PROVIDERS.contains(&prefix) {
-                return None;
-            }
+            let (_, bare) = split_provider(name)?;
             let entry = self
                 .generic
                 .as_ref()?
@@ -139,39 +137,13 @@ pub(crate) fn list_for<'a>(
     };
     match special {
         Some((Some(list), why)) => Some((list, why)),
-        Some((None, _)) if !profile.special_errors_reach_generic => None,
-        _ => Some((routes.generic.as_deref()?, FallbackReason::Generic)),
+        Some((None, FallbackReason::ContextWindow)) if profile.context_window_reaches_generic => {
+            Some((routes.generic.as_deref()?, FallbackReason::Generic))
+        }
+        Some((None, _)) => None,
+        None => Some((routes.generic.as_deref()?, FallbackReason::Generic)),
     }
 }
-
-/// Provider prefixes that are stripped from a name when its fallbacks are looked up: those of
-/// LiteLLM's provider list that take chat requests and are in common use.
-const PROVIDERS: [&str; 24] = [
-    "anthropic",
-    "azure",
-    "azure_ai",
-    "bedrock",
-    "cerebras",
-    "cohere",
-    "databricks",
-    "deepseek",
-    "fireworks_ai",
-    "gemini",
-    "github",
-    "groq",
-    "hosted_vllm",
-    "huggingface",
-    "mistral",
-    "ollama",
-    "openai",
-    "openrouter",
-    "perplexity",
-    "replicate",
-    "sagemaker",
-    "together_ai",
-    "vertex_ai",
-    "xai",
-];
 
 #[cfg(test)]
 mod tests {
@@ -219,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_special_error_without_its_own_entry_goes_on_to_the_generic_list_in_1_110_only() {
+    fn only_a_context_window_error_without_its_own_entry_goes_on_to_the_generic_list_in_1_110() {
         let routes = Routes {
             generic: Some(vec![ModelId(7)]),
             ..Routes::default()
@@ -227,11 +199,17 @@ mod tests {
         let given = ListsGiven {
             generic: true,
             context_window: true,
-            content_policy: false,
+            content_policy: true,
         };
-        let class = Some(ErrorClass::ContextWindowExceeded);
+        let found = |class, profile| list_for(Some(class), &routes, given, &profile).is_some();
 
-        assert!(list_for(class, &routes, given, &Profile::litellm_1_110()).is_some());
-        assert!(list_for(class, &routes, given, &Profile::litellm_1_92()).is_none());
+        let (long, policy) = (
+            ErrorClass::ContextWindowExceeded,
+            ErrorClass::ContentPolicyViolation,
+        );
+        assert!(found(long, Profile::litellm_1_110()));
+        assert!(!found(long, Profile::litellm_1_92()));
+        assert!(!found(policy, Profile::litellm_1_110()));
+        assert!(!found(policy, Profile::litellm_1_92()));
     }
 }

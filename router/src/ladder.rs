@@ -47,11 +47,11 @@ impl Router {
                 deployment,
                 failure,
             } => {
-                if failure.reached() >= self.config.profile.streams_commit_at {
-                    return self.after_broken_stream(now, ticket, &failure, deployment, obs);
+                if failure.leaves_the_ladder(&self.config.profile) {
+                    return self.after_broken_stream(now, ticket, deployment, failure, obs);
                 }
-                if self.config.profile.refusals_move_on && retry::is_refusal(&failure) {
-                    state.refused.push(deployment);
+                if self.config.profile.forbidden_moves_on && failure.status == Some(403) {
+                    state.hop.skip = Some(deployment);
                 }
                 Some(deployment)
             }
@@ -61,7 +61,6 @@ impl Router {
             RouteError::RateLimited { deployment, .. } => deployment,
             RouteError::NoDeployments { .. }
             | RouteError::UnknownModel { .. }
-            | RouteError::OverUsageLimits
             | RouteError::OverRpm
             | RouteError::PromptTooLong
             | RouteError::BudgetSpent
@@ -74,7 +73,9 @@ impl Router {
         let allowance = match hop.allowance {
             None => {
                 let config = failed.map(|d| &self.config.deployments[d.index()]);
-                let overrides = self.requests.peek(ticket).request.overrides.as_deref();
+                let state = self.requests.peek(ticket);
+                let overrides = state.request.overrides.as_deref();
+                let overrides = overrides.filter(|_| !state.after_break);
                 let policy = self.retry_policies[hop.group.index()].as_ref();
                 let settings = &self.config.settings;
                 retry::allowance(
@@ -96,7 +97,9 @@ impl Router {
         if !allowance.by_policy && !retry::is_worth_retrying(&error, health, lists) {
             return self.fall_back(now, ticket, error, obs);
         }
-        if allowance.retries == 0 {
+        // After a broken stream nobody sleeps, so a lone deployment is not tried again. (observed)
+        let sleepless = self.requests.peek(ticket).after_break && health.all == 1;
+        if allowance.retries == 0 || sleepless {
             return self.fall_back(now, ticket, error, obs);
         }
         // LiteLLM sleeps after the last retry too, before it gives up. (quirk Q3)
@@ -155,12 +158,8 @@ impl Router {
         obs: &mut impl Observer,
     ) -> Next {
         let state = self.requests.peek(ticket);
-        if state
-            .request
-            .overrides
-            .as_ref()
-            .is_some_and(|o| o.disable_fallbacks)
-        {
+        let overrides = state.request.overrides.as_deref();
+        if overrides.is_some_and(|o| o.disable_fallbacks) && !state.after_break {
             return self.hop_failed(now, ticket, error, obs);
         }
         let hop = state.hop;
@@ -215,11 +214,8 @@ impl Router {
     /// (semantics 6.7)
     fn rest_of_group(&mut self, now: Instant, ticket: Ticket) -> bool {
         let settings = &self.config.settings;
+        let shuffles = settings.routing_strategy == StrategySpec::SimpleShuffle;
         let state = self.requests.get(ticket);
-        let shuffles = matches!(
-            self.strategies.of(state.hop.group),
-            StrategySpec::SimpleShuffle | StrategySpec::Priority
-        );
         let Some(failed) = state.hop.failed else {
             return false;
         };
@@ -300,7 +296,6 @@ impl Router {
             // In 1.92 a tier that was asked for stays asked for in the groups after it. (quirk Q43)
             hop.tier = tier.or_else(|| state.hop.tier.filter(|_| leaks));
             state.hop = hop;
-            state.refused.clear();
             state.attempted.push((group, tier));
             state.fallbacks = state.fallbacks.saturating_add(1);
             let request = state.request.id;
