@@ -7,11 +7,7 @@ use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use router::{Instant, Outcome, Router, Seed, Step, StrategySpec, Usage};
 
 fn picks(criterion: &mut Criterion) {
-    let strategies = [
-        StrategySpec::SimpleShuffle,
-        StrategySpec::LeastBusy,
-        StrategySpec::LowestLatency(router::strategy::LowestLatencyArgs::default()),
-    ];
+    let strategies = StrategySpec::NAMES.map(|name| StrategySpec::named(name).expect("a name"));
     for strategy in strategies {
         let mut group = criterion.benchmark_group(format!("pick/{}", strategy.name()));
         for deployments in [2, 10, 100, 1_000] {

@@ -12,11 +12,8 @@ use router::{Purpose, nanos_from_secs};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    dist::Distribution,
-    error::SpecError,
-    luck::Luck,
-    place::Place,
-    sampler::{Sampler, normal},
+    dist::Distribution, error::SpecError, luck::Luck, normal::normal, place::Place,
+    sampler::Sampler,
 };
 
 /// How long answers take.

@@ -9,7 +9,7 @@
 //! | --- | --- |
 //! | `provider.rs` | the order: faults at the door, quota, faults inside, queue, latency |
 //! | `spec.rs`, `presets.rs` | what is written in a scenario, and the named providers |
-//! | `latency.rs`, `dist.rs`, `sampler.rs` | time to the first token and for each further one |
+//! | `latency.rs`, `dist.rs`, `sampler.rs`, `normal.rs` | time to the first token and for each further one |
 //! | `quota.rs`, `meter.rs`, `window.rs` | 429 and `retry-after` |
 //! | `queue.rs` | how long an attempt waits where only so many are answered at once |
 //! | `failure/`, `schedule.rs` | how it fails, and when |
@@ -21,6 +21,8 @@ pub mod failure;
 mod latency;
 mod luck;
 mod meter;
+mod normal;
+mod normal_tables;
 mod place;
 mod presets;
 mod provider;
@@ -36,7 +38,7 @@ pub use error::SpecError;
 pub use failure::FailureMode;
 pub use latency::LatencySpec;
 pub use presets::{Parameter, Preset, Setting, Shape, presets};
-pub use provider::{FaultSpan, Provider, ProviderCall, Reply};
+pub use provider::{FaultSpan, Provider, ProviderCall, Reply, Silence};
 pub use quota::{HintForm, QuotaSpec, TokenCharge, WindowKind};
 pub use schedule::{Every, Random};
 pub use script::Script;

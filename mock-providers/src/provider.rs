@@ -8,7 +8,7 @@
 use std::{fmt, time::Duration};
 
 use router::{
-    DeploymentId, Epoch, ErrorClass, Failure, Instant, Outcome, RequestId, Seed, StreamBreak, Usage,
+    DeploymentId, Epoch, ErrorClass, Failure, Instant, Outcome, Reached, RequestId, Seed, Usage,
 };
 
 use crate::{
@@ -59,6 +59,17 @@ pub struct Reply {
     /// From sending to the end. [`Duration::MAX`]: it never ends, and only the caller's own limit
     /// ends it.
     pub total_after: Duration,
+    /// The silence that it ends with, if its stream stalls.
+    pub stall: Option<Silence>,
+}
+
+/// What is left of a stream that stalls: no content until its end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Silence {
+    /// From sending to the last content, or to the beginning of the answer if there is none.
+    pub from: Duration,
+    /// How often a keep-alive frame comes, if any does.
+    pub keep_alive: Option<Duration>,
 }
 
 impl Reply {
@@ -68,6 +79,7 @@ impl Reply {
         Self {
             outcome: Outcome::Failure(failure),
             total_after,
+            stall: None,
         }
     }
 
@@ -80,6 +92,7 @@ impl Reply {
                 first_token_after: None,
             },
             total_after,
+            stall: None,
         }
     }
 
@@ -180,6 +193,22 @@ impl Provider {
                     after_tokens,
                 )
             }
+            Verdict::Stall {
+                after_tokens,
+                lasts,
+                keep_alive,
+            } => {
+                let pace = self.latency.pace(&luck).slowed(slowdown);
+                let waits = self.wait(at, call, pace.until_token(after_tokens) + lasts);
+                let silence = Silence {
+                    from: waits + pace.until_token(after_tokens),
+                    keep_alive,
+                };
+                (
+                    stalled(pace, waits, call, after_tokens, silence, lasts),
+                    after_tokens,
+                )
+            }
             Verdict::Pass | Verdict::Refuse(_) | Verdict::Slow(_) => {
                 let pace = self.latency.pace(&luck).slowed(slowdown);
                 let waits = self.wait(at, call, pace.until_token(call.answer_tokens()));
@@ -243,7 +272,8 @@ impl Provider {
                 decided @ (Verdict::CutShort { .. }
                 | Verdict::Fail(_)
                 | Verdict::Hang
-                | Verdict::Refuse(_)) => return (decided, slowdown),
+                | Verdict::Refuse(_)
+                | Verdict::Stall { .. }) => return (decided, slowdown),
             }
         }
         (Verdict::Pass, slowdown)
@@ -271,6 +301,26 @@ fn whole_answer(pace: Pace, waits: Duration, call: &ProviderCall) -> Reply {
             first_token_after,
         },
         total_after: waits + pace.until_token(tokens),
+        stall: None,
+    }
+}
+
+/// A stream that says no more than these tokens, and ends after its silence has lasted so long.
+fn stalled(
+    pace: Pace,
+    waits: Duration,
+    call: &ProviderCall,
+    tokens: u32,
+    silence: Silence,
+    lasts: Duration,
+) -> Reply {
+    Reply {
+        outcome: Outcome::Success {
+            usage: Usage::new(call.prompt_tokens, tokens),
+            first_token_after: (tokens > 0).then(|| waits + pace.first_token()),
+        },
+        total_after: silence.from + lasts,
+        stall: Some(silence),
     }
 }
 
@@ -283,14 +333,15 @@ fn cut_short(
     tokens: u32,
 ) -> Reply {
     let total_after = waits + pace.until_token(tokens);
-    let failure = if call.stream && tokens > 0 {
-        let how = match failure.class == ErrorClass::ApiConnection {
-            true => StreamBreak::Cut,
-            false => StreamBreak::ErrorEvent,
-        };
-        failure.in_stream(how, tokens, Some(waits + pace.first_token()))
-    } else {
-        failure
+    let failure = match (call.stream, tokens) {
+        (false, _) => failure,
+        (true, 0) => failure.after(Reached::Headers),
+        (true, _) => Failure {
+            reached: Reached::Content,
+            tokens_delivered: tokens,
+            first_token_after: Some(waits + pace.first_token()),
+            ..failure
+        },
     };
     Reply::failure(failure, total_after)
 }

@@ -1,9 +1,9 @@
 //! Draws of milliseconds. A draw takes no memory and calls no platform logarithm or exponential, so
 //! that every machine draws the same bits.
 
-use rand::RngExt as _;
-use rand_distr::StandardNormal;
 use router::KeyedRng;
+
+use crate::normal::normal;
 
 /// What draws are made from.
 #[derive(Clone, Debug)]
@@ -68,11 +68,6 @@ impl Sampler {
             }
         }
     }
-}
-
-/// A standard normal draw.
-pub(crate) fn normal(rng: &mut KeyedRng) -> f64 {
-    rng.sample(StandardNormal)
 }
 
 /// The value at `share` on the line through `points`.

@@ -1,18 +1,16 @@
-//! What becomes of a stream that breaks after the answer began. (semantics 6.8, FACTS)
+//! What becomes of a stream that breaks after its answer began. (semantics 6.8; BR-048, BR-050)
 //!
-//! 1.110: before the first token it is an ordinary failed attempt; after it the error surfaces at
-//! once, because text that was delivered is never generated again.
-//!
-//! 1.92: a connection that is cut off looks like a short answer. Everything else that breaks a
-//! stream, tokens or not, goes straight to the fallbacks of the group that was streaming: the caller
-//! has its response object already, so the walks that led there are over and what the request said
-//! about fallbacks and retries is forgotten.
+//! The versions differ in all of it. 1.92 gives an answer out with its headers: from then on an
+//! error goes straight to the fallbacks, whatever was delivered, and a connection that is cut off
+//! looks like a short answer. 1.110 gives it out with its first frame; content that was delivered
+//! is never generated again. Both know an error inside a stream by its text alone, since it has no
+//! status. `corrected` treats whatever comes before the first content as the error that it is.
 
 use crate::{
     in_flight::RequestState,
     ladder::Next,
     observe::Observer,
-    outcome::{ErrorClass, Failure, Outcome, StreamBreak, Usage},
+    outcome::{ErrorClass, Failure, Outcome, Reached, Usage},
     profile::Profile,
     request::DeploymentId,
     router::Router,
@@ -20,69 +18,81 @@ use crate::{
     time::Instant,
 };
 
-impl Failure {
-    /// Whether the ladder has nothing to say about it: no retry, no re-pick.
-    pub(crate) const fn leaves_the_ladder(&self, profile: &Profile) -> bool {
-        self.broke.is_some() && (self.is_mid_stream() || !profile.mid_stream_surfaces)
-    }
-}
-
 impl RequestState {
-    /// An outcome as the client library reports it: in 1.92 a stream that is cut off is a short
-    /// answer.
+    /// An outcome as the client library reports it.
     pub(crate) fn as_the_client_sees(&self, outcome: &Outcome, profile: &Profile) -> Outcome {
         match outcome {
             Outcome::Failure(failure)
-                if profile.truncated_streams_succeed && failure.broke == Some(StreamBreak::Cut) =>
+                if self.request.stream && failure.reached() != Reached::Nothing =>
             {
-                Outcome::Success {
-                    usage: Usage::new(self.request.prompt_tokens, failure.tokens_delivered),
-                    first_token_after: failure.first_token_after,
+                if profile.truncated_streams_succeed && failure.class == ErrorClass::ApiConnection {
+                    return Outcome::Success {
+                        usage: Usage::new(self.request.prompt_tokens, failure.tokens_delivered),
+                        first_token_after: failure.first_token_after,
+                    };
                 }
+                Outcome::Failure(as_known_by_its_text(*failure, profile))
             }
             Outcome::Success { .. } | Outcome::Failure(_) => *outcome,
         }
     }
 }
 
+/// An error inside a stream: what its text does not tell is a connection error.
+fn as_known_by_its_text(failure: Failure, profile: &Profile) -> Failure {
+    if profile.stream_errors_keep_class {
+        return failure;
+    }
+    let known = match failure.class {
+        ErrorClass::RateLimit
+        | ErrorClass::ContextWindowExceeded
+        | ErrorClass::ContentPolicyViolation => true,
+        ErrorClass::Timeout => profile.stream_timeouts_surface,
+        ErrorClass::ApiConnection
+        | ErrorClass::Api
+        | ErrorClass::Authentication
+        | ErrorClass::BadGateway
+        | ErrorClass::BadRequest
+        | ErrorClass::InternalServer
+        | ErrorClass::NotFound
+        | ErrorClass::ServiceUnavailable => false,
+    };
+    let class = if known {
+        failure.class
+    } else {
+        ErrorClass::ApiConnection
+    };
+    Failure {
+        class,
+        status: class.status(),
+        retry_after: None,
+        ..failure
+    }
+}
+
 impl Router {
-    /// A stream broke. 1.110 lets it surface; 1.92 goes straight to the fallbacks, but for errors
-    /// of the request. Neither retries in the group.
+    /// A stream broke that the caller had been given already.
     pub(crate) fn after_broken_stream(
         &mut self,
         now: Instant,
         ticket: Ticket,
+        failure: &Failure,
         deployment: DeploymentId,
-        failure: Failure,
         obs: &mut impl Observer,
     ) -> Next {
-        let silent = failure.broke == Some(StreamBreak::Silence);
-        let of_request = !silent && matches!(failure.status, Some(400..=428 | 430..=499));
-        if self.config.profile.mid_stream_surfaces || of_request {
-            return Next::Fail(RouteError::Attempt {
-                deployment,
-                failure,
-            });
-        }
-        let state = self.requests.get(ticket);
-        state.after_break = true;
-        state.own_fallbacks = None;
-        state.walks.clear();
-        state.excluded.clear();
-        state.hop.failed = None;
-        let class = match silent {
-            true => ErrorClass::ApiConnection,
-            false => failure.class,
-        };
-        let failure = Failure {
-            class,
-            status: class.status(),
-            ..failure
-        };
+        let profile = &self.config.profile;
+        let timed_out = failure.class == ErrorClass::Timeout;
+        let surfaces = (profile.mid_stream_surfaces && failure.is_mid_stream())
+            || (profile.stream_timeouts_surface && timed_out)
+            || (profile.stream_client_errors_surface && failure.status == Some(400));
         let error = RouteError::Attempt {
             deployment,
-            failure,
+            failure: *failure,
         };
+        if surfaces {
+            return Next::Fail(error);
+        }
+        self.requests.get(ticket).hop.failed = Some(deployment);
         self.fall_back(now, ticket, error, obs)
     }
 }

@@ -45,7 +45,7 @@ impl Router {
         let whole = target.plain
             && now >= self.all_warm_at
             && state.excluded.is_empty()
-            && hop.skip.is_none();
+            && state.refused.is_empty();
         let draw = state.next_draw();
         if !whole {
             self.filter(now, ticket, obs);
@@ -55,20 +55,30 @@ impl Router {
         } else {
             &self.candidates
         };
-        let request = &self.requests.peek(ticket).request;
+        let state = self.requests.peek(ticket);
+        let request = &state.request;
         let id = request.id;
+        let blocking = state.is_blocking() || self.strategies.picks_as_blocking();
+        let reads_target = blocking && self.config.profile.blocking_reads_alias_target;
         let picked = if members.is_empty() {
             None
         } else {
+            let group = match self.registry.target(hop.group).alias_of {
+                Some(target) if reads_target => target,
+                Some(_) | None => hop.group,
+            };
+            let (strategy, spec) = self.strategies.asked(hop.group);
             let cx = PickContext {
                 now,
-                group: hop.group,
+                group,
                 request,
+                spec,
+                blocking,
                 deployments: &self.config.deployments,
+                limits: &self.rate_limits,
             };
             let mut rng = KeyedRng::new(self.seed, PICK, id.0, draw);
-            self.strategy
-                .pick(&cx, &Candidates { members, whole }, &mut rng)
+            strategy.pick(&cx, &Candidates { members, whole }, &mut rng)
         };
         let candidates = u32::try_from(members.len()).unwrap_or(u32::MAX);
         let Some(deployment) = picked else {
@@ -79,7 +89,10 @@ impl Router {
                     group: hop.group,
                 },
             );
-            return Err(self.no_deployments(now, hop.group));
+            return Err(match candidates {
+                0 => self.no_deployments(now, hop.group),
+                _ => self.nobody_fits(now, ticket, blocking, obs),
+            });
         };
         let attempt = self.requests.peek(ticket).attempts;
         obs.observe(
@@ -99,7 +112,7 @@ impl Router {
         let state = self.requests.peek(ticket);
         let hop = state.hop;
         let request = state.request.id;
-        let members = &self.registry.target(hop.group).members;
+        let target = self.registry.target(hop.group);
         let config = &self.config.deployments;
         let mut passed_over = |deployment, why| {
             obs.observe(
@@ -113,7 +126,7 @@ impl Router {
         };
         let candidates = &mut self.candidates;
         candidates.clear();
-        for &deployment in members {
+        for &deployment in &target.members {
             if let Some(until) = self.states[deployment.index()].cooled_at(now) {
                 passed_over(deployment, PassedOver::Cooled(until));
             } else if config[deployment.index()].blocked {
@@ -124,7 +137,7 @@ impl Router {
         }
         // The tier asked for, if it has a candidate, else the lowest that has one; those without
         // an order count only where no candidate has one.
-        let order = |d: &DeploymentId| config[d.index()].order;
+        let order = |d: &DeploymentId| target.order(*d, config);
         let asked = hop
             .tier
             .filter(|tier| candidates.iter().any(|d| order(d) == Some(*tier)));
@@ -148,12 +161,14 @@ impl Router {
             }
             !excluded
         });
-        if let Some(skip) = hop.skip
-            && candidates.iter().any(|&d| d != skip)
-            && candidates.contains(&skip)
-        {
-            passed_over(skip, PassedOver::JustFailed);
-            candidates.retain(|&d| d != skip);
+        if candidates.iter().any(|d| !state.refused.contains(d)) {
+            candidates.retain(|d| {
+                let refused = state.refused.contains(d);
+                if refused {
+                    passed_over(*d, PassedOver::Refused);
+                }
+                !refused
+            });
         }
     }
 
@@ -178,7 +193,7 @@ impl Router {
 
     /// LiteLLM's `RouterRateLimitError`. Its hint is the shortest length that a running cooldown of
     /// the group was given, not what is left of it. (semantics 4.7)
-    fn no_deployments(&self, now: Instant, group: ModelId) -> RouteError {
+    pub(crate) fn no_deployments(&self, now: Instant, group: ModelId) -> RouteError {
         let members = &self.registry.target(group).members;
         let cooling = || {
             members.iter().filter_map(|d| {

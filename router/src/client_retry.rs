@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use crate::{
-    outcome::Failure,
+    outcome::{Failure, Reached},
     request::{Api, DeploymentId},
     rng::{KeyedRng, Purpose},
     router::Router,
@@ -72,7 +72,8 @@ impl Router {
 
 /// Timeouts, refused connections, 408, 409, 429 and 5xx, unless the answer had begun.
 const fn is_tried_again(failure: &Failure) -> bool {
-    failure.broke.is_none() && matches!(failure.status, Some(408 | 409 | 429 | 500..))
+    matches!(failure.reached(), Reached::Nothing)
+        && matches!(failure.status, Some(408 | 409 | 429 | 500..))
 }
 
 /// Half a second, doubling to eight, less up to a quarter of it; or what `retry-after` says, up to

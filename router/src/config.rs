@@ -9,7 +9,8 @@ use std::{collections::BTreeMap, time::Duration};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    outcome::ErrorClass, price::Prices, profile::Profile, strategy::StrategySpec, time::Epoch,
+    outcome::ErrorClass, price::Prices, profile::Profile, step::StreamLimits,
+    strategy::StrategySpec, time::Epoch,
 };
 
 /// Everything a router is built from.
@@ -40,6 +41,10 @@ pub struct DeploymentConfig {
     pub rpm: Option<u64>,
     /// `tpm`: share under simple-shuffle, limit elsewhere. Tokens a minute.
     pub tpm: Option<u64>,
+    /// `model_info.rpm`: a limit where `rpm` is missing (semantics 3, "limit lookup").
+    pub model_info_rpm: Option<u64>,
+    /// `model_info.tpm`: a limit where `tpm` is missing.
+    pub model_info_tpm: Option<u64>,
     /// `order`: tier, the lowest first.
     pub order: Option<i64>,
     /// `max_parallel_requests`: slots. 0 means no limit (semantics 7).
@@ -48,6 +53,9 @@ pub struct DeploymentConfig {
     pub timeout: Option<Duration>,
     /// `stream_timeout`: bound on silence.
     pub stream_timeout: Option<Duration>,
+    /// `first_token_timeout`, `stream_idle_timeout` and `stream_total_timeout`, none of which is
+    /// LiteLLM's: they come before `stream_timeout` and the router's own.
+    pub stream_limits: StreamLimits,
     /// `num_retries` in the deployment's own settings.
     pub num_retries: Option<u32>,
     /// `litellm_params.cooldown_time`. Zero means: never cool.
@@ -81,6 +89,20 @@ pub struct DeploymentConfig {
     pub silent_model: Option<String>,
     /// `max_budget` with `budget_duration`.
     pub budget: Option<Budget>,
+}
+
+impl DeploymentConfig {
+    /// The limit on requests a minute that strategies and `enforce_model_rate_limits` go by.
+    #[must_use]
+    pub fn rpm_limit(&self) -> Option<u64> {
+        self.rpm.or(self.model_info_rpm)
+    }
+
+    /// The limit on tokens a minute that strategies and `enforce_model_rate_limits` go by.
+    #[must_use]
+    pub fn tpm_limit(&self) -> Option<u64> {
+        self.tpm.or(self.model_info_tpm)
+    }
 }
 
 /// A limit on spending in a window of time.
@@ -122,6 +144,9 @@ pub struct RouterSettings {
     pub timeout: Option<Duration>,
     /// `stream_timeout`.
     pub stream_timeout: Option<Duration>,
+    /// `first_token_timeout`, `stream_idle_timeout` and `stream_total_timeout`, none of which is
+    /// LiteLLM's. Where one is given, a stream is bounded by its content, under every profile.
+    pub stream_limits: StreamLimits,
     /// `fallbacks`. `None` where none are given; LiteLLM reads an empty list so too.
     pub fallbacks: Option<Fallbacks>,
     /// `default_fallbacks`: for groups without an entry of their own.
@@ -227,6 +252,7 @@ impl Default for RouterSettings {
             disable_cooldowns: false,
             timeout: None,
             stream_timeout: None,
+            stream_limits: StreamLimits::default(),
             fallbacks: None,
             default_fallbacks: Vec::new(),
             context_window_fallbacks: None,

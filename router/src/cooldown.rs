@@ -12,7 +12,7 @@ use crate::{
     config::{AllowedFailsPolicy, DeploymentConfig, RouterSettings},
     deployment::DeploymentState,
     observe::CooldownReason,
-    outcome::{ErrorClass, Failure},
+    outcome::{ErrorClass, Failure, Reached},
     profile::Profile,
     time::Instant,
 };
@@ -41,7 +41,25 @@ impl Bench<'_> {
         state: &mut DeploymentState,
     ) -> Verdict {
         let fails = state.fails.increment(now, COUNT_TTL);
-        let time = self.time(now, failure);
+        self.decide(now, failure, fails, self.time(now, failure), state)
+    }
+
+    /// Judges a refusal of the router's own: a 429 that counts as no failure of the deployment and
+    /// benches for the router's time, whatever the deployment's. (semantics 2.4 and 4.5)
+    pub(crate) fn judge_refusal(&self, now: Instant, state: &mut DeploymentState) -> Verdict {
+        let refusal = Failure::with_status(429);
+        let time = self.settings.cooldown_time_or_default();
+        self.decide(now, &refusal, state.fails.at(now), time, state)
+    }
+
+    fn decide(
+        &self,
+        now: Instant,
+        failure: &Failure,
+        fails: u32,
+        time: Duration,
+        state: &mut DeploymentState,
+    ) -> Verdict {
         if time.is_zero() || self.settings.disable_cooldowns || !self.may_cool(failure) {
             return None;
         }
@@ -57,8 +75,10 @@ impl Bench<'_> {
         let Some(status) = failure.status else {
             return false;
         };
-        let in_stream = failure.broke.is_some() && !self.profile.broken_streams_cool;
-        if failure.class == ErrorClass::ApiConnection || in_stream {
+        if failure.class == ErrorClass::ApiConnection {
+            return false;
+        }
+        if failure.reached() != Reached::Nothing && !self.profile.stream_errors_bench {
             return false;
         }
         match status {

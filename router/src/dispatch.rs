@@ -65,16 +65,20 @@ impl Router {
         obs: &mut impl Observer,
     ) -> Result<Step, RouteError> {
         let deployment = self.pick(now, ticket, obs)?;
-        let overrides = self.requests.peek(ticket).request.overrides.as_ref();
-        let blocking = overrides.is_some_and(|o| o.blocking);
+        let blocking = self.requests.peek(ticket).is_blocking();
         let slots = self.fixed[deployment.index()].slots;
         let Some(limit) = slots.filter(|_| !blocking) else {
-            return Ok(self.send(now, ticket, deployment, false, obs));
+            return self.send(now, ticket, deployment, false, obs);
         };
         let slots = &mut self.states[deployment.index()];
         if slots.slots_taken < limit {
             slots.slots_taken += 1;
-            return Ok(self.send(now, ticket, deployment, true, obs));
+            let sent = self.send(now, ticket, deployment, true, obs);
+            if sent.is_err() {
+                // Nobody is parked where a slot was free.
+                let _ = self.release_slot(ticket, deployment);
+            }
+            return sent;
         }
         let state = self.requests.get(ticket);
         let request = state.request.id;
@@ -109,7 +113,7 @@ impl Router {
         }
     }
 
-    /// Begins an attempt at the deployment that was picked.
+    /// Begins an attempt at the deployment that was picked, unless the checks before a call refuse it.
     pub(crate) fn send(
         &mut self,
         now: Instant,
@@ -117,19 +121,22 @@ impl Router {
         deployment: DeploymentId,
         holds_slot: bool,
         obs: &mut impl Observer,
-    ) -> Step {
+    ) -> Result<Step, RouteError> {
+        let state = self.requests.get(ticket);
+        state.holds_slot = holds_slot;
+        if self.rate_limits.is_on() {
+            self.check_rate_limits(now, ticket, deployment, obs)?;
+        }
         let state = self.requests.get(ticket);
         state.client = ClientTries::new(now);
-        state.holds_slot = holds_slot;
-        state.hop.skip = None;
         let sent = Sent {
             group: state.hop.group,
             deployment,
             stream: state.request.stream,
             request: &state.request,
         };
-        self.strategy.on_sent(now, &sent);
-        self.call(now, ticket, deployment, obs)
+        self.strategies.on_sent(now, &sent);
+        Ok(self.call(now, ticket, deployment, obs))
     }
 
     /// Has the deployment called: the first time, or again by the client library.
@@ -177,7 +184,7 @@ impl Router {
             stream: state.request.stream,
             request: &state.request,
         };
-        self.strategy.on_abandoned(now, &sent);
+        self.strategies.on_abandoned(now, &sent);
         self.release_slot(ticket, deployment)
     }
 
@@ -210,13 +217,14 @@ impl Router {
         Some(next)
     }
 
-    /// Charges a failure to the deployment that produced it.
+    /// Charges a failure to the deployment that produced it; `None`: a refusal of the router's own,
+    /// before anybody was called.
     pub(crate) fn charge(
         &mut self,
         now: Instant,
         ticket: Ticket,
         deployment: DeploymentId,
-        failure: &Failure,
+        failure: Option<&Failure>,
         obs: &mut impl Observer,
     ) {
         let state = self.requests.peek(ticket);
@@ -224,15 +232,22 @@ impl Router {
             Some(own) => !own.is_empty(),
             None => self.registry.routes(state.hop.group).generic.is_some(),
         };
+        let target = self.registry.target(state.hop.group);
+        // A routing group that is called by its own name has the deployments of all its models.
+        let in_company = target.routing_group.is_some() && target.members.len() > 1;
         let bench = Bench {
             settings: &self.config.settings,
             profile: &self.config.profile,
             deployment: &self.config.deployments[deployment.index()],
-            lone: self.fixed[deployment.index()].lone,
+            lone: self.fixed[deployment.index()].lone && !in_company,
             has_fallback: generic,
         };
         let counts = &mut self.states[deployment.index()];
-        if let Some((time, why)) = bench.judge(now, failure, counts) {
+        let verdict = match failure {
+            Some(failure) => bench.judge(now, failure, counts),
+            None => bench.judge_refusal(now, counts),
+        };
+        if let Some((time, why)) = verdict {
             let until = counts.cool(now, time);
             self.all_warm_at = self.all_warm_at.max(until);
             let request = state.request.id;

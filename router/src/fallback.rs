@@ -8,7 +8,6 @@ use crate::{
     observe::FallbackReason,
     outcome::ErrorClass,
     profile::Profile,
-    providers::split_provider,
     request::ModelId,
 };
 
@@ -78,7 +77,10 @@ impl FallbackTable {
             Some(entry.1.clone())
         };
         let stripped = || {
-            let (_, bare) = split_provider(name)?;
+            let (prefix, bare) = name.split_once('/')?;
+            if !PROVIDERS.contains(&prefix) {
+                return None;
+            }
             let entry = self
                 .generic
                 .as_ref()?
@@ -137,13 +139,39 @@ pub(crate) fn list_for<'a>(
     };
     match special {
         Some((Some(list), why)) => Some((list, why)),
-        Some((None, FallbackReason::ContextWindow)) if profile.context_window_reaches_generic => {
-            Some((routes.generic.as_deref()?, FallbackReason::Generic))
-        }
-        Some((None, _)) => None,
-        None => Some((routes.generic.as_deref()?, FallbackReason::Generic)),
+        Some((None, _)) if !profile.special_errors_reach_generic => None,
+        _ => Some((routes.generic.as_deref()?, FallbackReason::Generic)),
     }
 }
+
+/// Provider prefixes that are stripped from a name when its fallbacks are looked up: those of
+/// LiteLLM's provider list that take chat requests and are in common use.
+const PROVIDERS: [&str; 24] = [
+    "anthropic",
+    "azure",
+    "azure_ai",
+    "bedrock",
+    "cerebras",
+    "cohere",
+    "databricks",
+    "deepseek",
+    "fireworks_ai",
+    "gemini",
+    "github",
+    "groq",
+    "hosted_vllm",
+    "huggingface",
+    "mistral",
+    "ollama",
+    "openai",
+    "openrouter",
+    "perplexity",
+    "replicate",
+    "sagemaker",
+    "together_ai",
+    "vertex_ai",
+    "xai",
+];
 
 #[cfg(test)]
 mod tests {
@@ -191,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_context_window_error_without_its_own_entry_goes_on_to_the_generic_list_in_1_110() {
+    fn a_special_error_without_its_own_entry_goes_on_to_the_generic_list_in_1_110_only() {
         let routes = Routes {
             generic: Some(vec![ModelId(7)]),
             ..Routes::default()
@@ -199,17 +227,11 @@ mod tests {
         let given = ListsGiven {
             generic: true,
             context_window: true,
-            content_policy: true,
+            content_policy: false,
         };
-        let found = |class, profile| list_for(Some(class), &routes, given, &profile).is_some();
+        let class = Some(ErrorClass::ContextWindowExceeded);
 
-        let (long, policy) = (
-            ErrorClass::ContextWindowExceeded,
-            ErrorClass::ContentPolicyViolation,
-        );
-        assert!(found(long, Profile::litellm_1_110()));
-        assert!(!found(long, Profile::litellm_1_92()));
-        assert!(!found(policy, Profile::litellm_1_110()));
-        assert!(!found(policy, Profile::litellm_1_92()));
+        assert!(list_for(class, &routes, given, &Profile::litellm_1_110()).is_some());
+        assert!(list_for(class, &routes, given, &Profile::litellm_1_92()).is_none());
     }
 }

@@ -56,12 +56,12 @@ pub(crate) struct RequestState {
     pub(crate) walks: Vec<Walk>,
     /// Deployments that weighted failover had already.
     pub(crate) excluded: Vec<DeploymentId>,
+    /// Deployments that refused it in this hop, and would again.
+    pub(crate) refused: Vec<DeploymentId>,
     /// Groups (and tiers) that this request was sent to.
     pub(crate) attempted: Vec<(ModelId, Option<i64>)>,
     /// The request's own fallback list.
     pub(crate) own_fallbacks: Option<Vec<ModelId>>,
-    /// A stream of it broke, in 1.92: its own retries and fallbacks count no more.
-    pub(crate) after_break: bool,
 }
 
 /// One group's turn: its retries.
@@ -77,8 +77,6 @@ pub(crate) struct Hop {
     /// Set by the hop's first error.
     pub(crate) allowance: Option<Allowance>,
     pub(crate) retries: u32,
-    /// To be passed over in the next pick if there is another candidate.
-    pub(crate) skip: Option<DeploymentId>,
     /// The deployment of the last error.
     pub(crate) failed: Option<DeploymentId>,
 }
@@ -92,7 +90,6 @@ impl Hop {
             by_specific_entry: false,
             allowance: None,
             retries: 0,
-            skip: None,
             failed: None,
         }
     }
@@ -172,9 +169,9 @@ impl InFlight {
             error,
             walks: Vec::new(),
             excluded: Vec::new(),
+            refused: Vec::new(),
             attempted: Vec::new(),
             own_fallbacks: None,
-            after_break: false,
         };
         self.slots.push(Slot {
             generation: 0,
@@ -252,9 +249,14 @@ impl RequestState {
         self.error = error;
         self.walks.clear();
         self.excluded.clear();
+        self.refused.clear();
         self.attempted.clear();
         self.own_fallbacks = None;
-        self.after_break = false;
+    }
+
+    /// Whether it came through LiteLLM's blocking API.
+    pub(crate) fn is_blocking(&self) -> bool {
+        self.request.overrides.as_ref().is_some_and(|o| o.blocking)
     }
 
     /// What was tried so far.

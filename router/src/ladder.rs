@@ -47,11 +47,11 @@ impl Router {
                 deployment,
                 failure,
             } => {
-                if failure.leaves_the_ladder(&self.config.profile) {
-                    return self.after_broken_stream(now, ticket, deployment, failure, obs);
+                if failure.reached() >= self.config.profile.streams_commit_at {
+                    return self.after_broken_stream(now, ticket, &failure, deployment, obs);
                 }
-                if self.config.profile.forbidden_moves_on && failure.status == Some(403) {
-                    state.hop.skip = Some(deployment);
+                if self.config.profile.refusals_move_on && retry::is_refusal(&failure) {
+                    state.refused.push(deployment);
                 }
                 Some(deployment)
             }
@@ -61,6 +61,7 @@ impl Router {
             RouteError::RateLimited { deployment, .. } => deployment,
             RouteError::NoDeployments { .. }
             | RouteError::UnknownModel { .. }
+            | RouteError::OverUsageLimits
             | RouteError::OverRpm
             | RouteError::PromptTooLong
             | RouteError::BudgetSpent
@@ -73,9 +74,7 @@ impl Router {
         let allowance = match hop.allowance {
             None => {
                 let config = failed.map(|d| &self.config.deployments[d.index()]);
-                let state = self.requests.peek(ticket);
-                let overrides = state.request.overrides.as_deref();
-                let overrides = overrides.filter(|_| !state.after_break);
+                let overrides = self.requests.peek(ticket).request.overrides.as_deref();
                 let policy = self.retry_policies[hop.group.index()].as_ref();
                 let settings = &self.config.settings;
                 retry::allowance(
@@ -97,9 +96,7 @@ impl Router {
         if !allowance.by_policy && !retry::is_worth_retrying(&error, health, lists) {
             return self.fall_back(now, ticket, error, obs);
         }
-        // After a broken stream nobody sleeps, so a lone deployment is not tried again. (observed)
-        let sleepless = self.requests.peek(ticket).after_break && health.all == 1;
-        if allowance.retries == 0 || sleepless {
+        if allowance.retries == 0 {
             return self.fall_back(now, ticket, error, obs);
         }
         // LiteLLM sleeps after the last retry too, before it gives up. (quirk Q3)
@@ -158,8 +155,12 @@ impl Router {
         obs: &mut impl Observer,
     ) -> Next {
         let state = self.requests.peek(ticket);
-        let overrides = state.request.overrides.as_deref();
-        if overrides.is_some_and(|o| o.disable_fallbacks) && !state.after_break {
+        if state
+            .request
+            .overrides
+            .as_ref()
+            .is_some_and(|o| o.disable_fallbacks)
+        {
             return self.hop_failed(now, ticket, error, obs);
         }
         let hop = state.hop;
@@ -214,8 +215,11 @@ impl Router {
     /// (semantics 6.7)
     fn rest_of_group(&mut self, now: Instant, ticket: Ticket) -> bool {
         let settings = &self.config.settings;
-        let shuffles = settings.routing_strategy == StrategySpec::SimpleShuffle;
         let state = self.requests.get(ticket);
+        let shuffles = matches!(
+            self.strategies.of(state.hop.group),
+            StrategySpec::SimpleShuffle | StrategySpec::Priority
+        );
         let Some(failed) = state.hop.failed else {
             return false;
         };
@@ -296,6 +300,7 @@ impl Router {
             // In 1.92 a tier that was asked for stays asked for in the groups after it. (quirk Q43)
             hop.tier = tier.or_else(|| state.hop.tier.filter(|_| leaks));
             state.hop = hop;
+            state.refused.clear();
             state.attempted.push((group, tier));
             state.fallbacks = state.fallbacks.saturating_add(1);
             let request = state.request.id;

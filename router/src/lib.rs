@@ -73,14 +73,16 @@ mod outcome;
 mod plan;
 mod price;
 mod profile;
-mod providers;
+mod rate_limits;
 mod reconfigure;
 mod registry;
 mod request;
 mod retry;
 mod rng;
 mod router;
+mod routing_groups;
 mod step;
+mod strategies;
 pub mod strategy;
 mod time;
 mod window;
@@ -89,10 +91,9 @@ pub use config::{DeploymentConfig, RouterConfig, RouterSettings};
 pub use error::ConfigError;
 pub use error_body::ErrorBody;
 pub use observe::{CooldownReason, Event, FallbackReason, Observer, PassedOver};
-pub use outcome::{ErrorClass, Failure, Outcome, RetryAfter, StreamBreak, Usage};
+pub use outcome::{ErrorClass, Failure, Outcome, Reached, RetryAfter, Usage};
 pub use price::Prices;
 pub use profile::{LeastBusyRules, Profile, ProfileName, ShuffleMetric, WhenSlotsFull};
-pub use providers::{is_provider, split_provider};
 pub use request::{
     Api, CallerId, ContentId, DeploymentId, ModelId, Origin, Overrides, Request, RequestFallbacks,
     RequestId, SessionId,
@@ -100,8 +101,8 @@ pub use request::{
 pub use rng::{KeyedRng, Purpose, Seed};
 pub use router::Router;
 pub use step::{
-    Answer, Attempt, AttemptPlan, Deadline, Held, Parked, RateLimitedBy, RouteError, Step, Trail,
-    Turn, Wait, WaitReason,
+    Answer, Attempt, AttemptPlan, Deadline, Held, Parked, RateLimitedBy, RouteError, Step,
+    StreamLimits, Trail, Turn, Wait, WaitReason,
 };
 pub use strategy::StrategySpec;
 pub use time::{Epoch, Instant, nanos, nanos_from_secs};

@@ -219,8 +219,8 @@ pub enum PassedOver {
     Excluded,
     /// An earlier order tier has candidates, or another tier is asked for.
     OtherOrderTier,
-    /// It just failed this request with an error that its own retry would meet again.
-    JustFailed,
+    /// It refused this request with an error that a retry would meet again.
+    Refused,
     /// The prompt is longer than its context window (`enable_pre_call_checks`).
     PromptTooLong,
     /// It is in another region than the request allows (`enable_pre_call_checks`).

@@ -59,9 +59,12 @@ pub struct Failure {
     pub status: Option<u16>,
     /// The `retry-after` header, if there was one.
     pub retry_after: Option<RetryAfter>,
-    /// How the stream broke, for a failure after the answer had begun.
-    pub broke: Option<StreamBreak>,
-    /// Tokens that had already been passed on when the stream broke: 0 for a failure before the first token.
+    /// How far the answer had come. Where tokens were delivered, [`Failure::reached`] says content
+    /// whatever stands here.
+    #[serde(default)]
+    pub reached: Reached,
+    /// Tokens of text that had already been passed on when the stream broke: 0 for a failure before
+    /// the first token, and for one after content that is no text.
     pub tokens_delivered: u32,
     /// From sending to the first token, if one arrived.
     pub first_token_after: Option<Duration>,
@@ -75,7 +78,7 @@ impl Failure {
             class: ErrorClass::from_status(status),
             status: Some(status),
             retry_after: None,
-            broke: None,
+            reached: Reached::Nothing,
             tokens_delivered: 0,
             first_token_after: None,
         }
@@ -88,7 +91,7 @@ impl Failure {
             class,
             status: class.status(),
             retry_after: None,
-            broke: None,
+            reached: Reached::Nothing,
             tokens_delivered: 0,
             first_token_after: None,
         }
@@ -101,37 +104,46 @@ impl Failure {
         self
     }
 
-    /// The same failure in a stream whose answer had begun, after so many tokens.
+    /// The same failure of an answer that had come this far.
     #[must_use]
-    pub const fn in_stream(
-        mut self,
-        how: StreamBreak,
-        tokens_delivered: u32,
-        first_token_after: Option<Duration>,
-    ) -> Self {
-        self.broke = Some(how);
-        self.tokens_delivered = tokens_delivered;
-        self.first_token_after = first_token_after;
+    pub const fn after(mut self, reached: Reached) -> Self {
+        self.reached = reached;
         self
     }
 
-    /// Whether tokens had been delivered before it.
+    /// How far the answer had come.
+    #[must_use]
+    pub const fn reached(&self) -> Reached {
+        if self.tokens_delivered > 0 {
+            Reached::Content
+        } else {
+            self.reached
+        }
+    }
+
+    /// Whether content had been delivered before it.
     #[must_use]
     pub const fn is_mid_stream(&self) -> bool {
-        self.tokens_delivered > 0
+        matches!(self.reached(), Reached::Content)
     }
 }
 
-/// How a stream broke whose answer had begun: its headers had arrived, tokens or not.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+/// How far a streamed answer had come when it failed. An answer in one piece never comes far: it
+/// fails before it is delivered.
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Hash, Serialize, Deserialize,
+)]
 #[serde(rename_all = "snake_case")]
-pub enum StreamBreak {
-    /// The connection ended without the last chunk.
-    Cut,
-    /// The provider sent an error in place of a chunk.
-    ErrorEvent,
-    /// Nothing came for longer than the client waits.
-    Silence,
+pub enum Reached {
+    /// No answer had begun: an error status, a connection that failed, silence.
+    #[default]
+    Nothing,
+    /// It had begun with status 200; keep-alive frames at most had come.
+    Headers,
+    /// Frames had come that open an answer and say nothing, such as one with the role alone.
+    Opening,
+    /// Content had come: text, a piece of a tool call, or of reasoning.
+    Content,
 }
 
 /// What a `retry-after` header said. The forms matter: LiteLLM reads whole seconds and dates only.

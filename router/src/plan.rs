@@ -9,7 +9,7 @@ use crate::{
     limits,
     registry::Registry,
     router::Router,
-    step::{Attempt, AttemptPlan, Deadline},
+    step::{Attempt, AttemptPlan, Deadline, StreamLimits},
 };
 
 /// What is worked out once for a deployment.
@@ -20,6 +20,8 @@ pub(crate) struct Fixed {
     pub(crate) lone: bool,
     whole: Duration,
     silence: Option<Duration>,
+    /// Given by hand, the deployment's before the router's.
+    limits: StreamLimits,
 }
 
 impl Fixed {
@@ -35,6 +37,7 @@ impl Fixed {
                 .or_else(|| given(settings.timeout))
                 .unwrap_or(DEFAULT_TIMEOUT),
             silence: given(deployment.stream_timeout).or_else(|| given(settings.stream_timeout)),
+            limits: deployment.stream_limits.or(settings.stream_limits),
         }
     }
 }
@@ -59,10 +62,37 @@ impl Router {
             model: &deployment.model,
             stream,
             deadline: match stream {
-                true => Deadline::Silence(silence.unwrap_or(whole)),
+                true => self.of_a_stream(fixed.limits, silence.unwrap_or(whole)),
                 false => Deadline::Whole(whole),
             },
+            keeps_opening_back: stream && !self.config.profile.opening_frames_pass,
             wants_first_token: stream && state.holds_slot && !self.config.profile.streams_hold_slot,
+        }
+    }
+}
+
+impl Router {
+    /// `stream_timeout`, or whatever stands in for it, fills in for limits that are not given.
+    /// (BR-051)
+    fn of_a_stream(&self, limits: StreamLimits, silence: Duration) -> Deadline {
+        if self.config.profile.keep_alives_are_progress && limits == StreamLimits::default() {
+            return Deadline::Silence(silence);
+        }
+        Deadline::Content(StreamLimits {
+            first_token: limits.first_token.or(Some(silence)),
+            idle: limits.idle.or(Some(silence)),
+            total: limits.total,
+        })
+    }
+}
+
+impl StreamLimits {
+    /// Each of these limits, else the other's.
+    fn or(self, other: Self) -> Self {
+        Self {
+            first_token: given(self.first_token).or_else(|| given(other.first_token)),
+            idle: given(self.idle).or_else(|| given(other.idle)),
+            total: given(self.total).or_else(|| given(other.total)),
         }
     }
 }

@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::outcome::Reached;
+
 /// The named differences between reference behaviours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Profile {
@@ -10,12 +12,38 @@ pub struct Profile {
     pub name: ProfileName,
     /// Which weights simple-shuffle looks at to choose its metric (3.1).
     pub shuffle_metric: ShuffleMetric,
-    /// What happens when all slots of `max_parallel_requests` are in use (7).
+    /// What happens when all slots of `max_parallel_requests` are in use (7). Corrected: the excess
+    /// waits, and is not refused (BR-046).
     pub when_slots_full: WhenSlotsFull,
     /// Whether a streamed attempt holds its slot until it ends, not only until it begins (7).
     pub streams_hold_slot: bool,
     /// How least-busy counts and breaks ties (3.2).
     pub least_busy: LeastBusyRules,
+    /// Whether `usage-based-routing` as the router's own strategy has every pick made by the blocking
+    /// path: no tags, no affinity, no budgets, and no cost-based routing (2.3 step 0, Q28).
+    pub usage_v1_picks_as_blocking: bool,
+    /// Whether the blocking path reads a strategy's counts under the target of an alias, although
+    /// they are written under the alias (Q27).
+    pub blocking_reads_alias_target: bool,
+    /// Whether latency- and cost-based routing keep their minutes under one key, so that with both
+    /// in use each request counts twice (3.6, Q13).
+    pub cost_shares_latency_map: bool,
+    /// Whether a strategy that `update_settings` replaced is still told of the attempts that follow,
+    /// so that it knows of them when it is chosen again (observed).
+    pub replaced_strategies_keep_counting: bool,
+    /// Whether a request that `enforce_model_rate_limits` refused for its rpm stays counted (8.4).
+    pub refused_requests_count: bool,
+    /// Whether all choices of `usage-based-routing-v2` in one instant come before any of their
+    /// reservations (observed: 3 of 8 simultaneous requests pass an rpm of 3, not 2).
+    pub reserves_after_the_instant: bool,
+    /// Whether a routing group can be called by its own name (1.8).
+    pub routing_groups_callable: bool,
+    /// Whether a routing group that has an alias's target governs the alias too (1.6; observed).
+    pub routing_groups_follow_aliases: bool,
+    /// Whether a routing group may name a model twice (observed).
+    pub routing_group_may_repeat_models: bool,
+    /// Whether a routing group may have the strategy `priority` (1.8).
+    pub knows_priority_strategy: bool,
     /// Whether time to the first token is divided by the tokens of the answer (3.3).
     pub first_token_per_output_token: bool,
     /// Whether answers without output tokens give a real latency sample, not a zero (3.3).
@@ -40,20 +68,42 @@ pub struct Profile {
     pub fallback_targets_once: bool,
     /// Whether a group that was reached by an entry of its own goes on to the `*` list (6.3).
     pub wildcard_fallbacks_after_specific: bool,
-    /// Whether context-window errors without an entry in their own list go on to the generic
-    /// fallbacks; content-policy errors never do (6.2, `fallback-content-policy-other-group`).
-    pub context_window_reaches_generic: bool,
+    /// Whether context-window and content-policy errors without an entry of their own go on to the
+    /// generic fallbacks (6.2).
+    pub special_errors_reach_generic: bool,
     /// Whether order tiers are tried on context-window errors (6.2).
     pub order_tiers_on_context_window: bool,
     /// Whether a failing order tier's pin leaks into the fallback group after it (Q43).
     pub order_pin_leaks: bool,
     /// The status of `RouterRateLimitError` (4.7).
     pub no_deployments_status: Option<u16>,
-    /// Whether a stream that fails before its first token is an ordinary failed attempt, and one
-    /// that fails after it surfaces at once (6.8).
+    /// From where on a stream that fails is no ordinary failed attempt: it is not retried, and goes
+    /// straight to the fallbacks, unless it surfaces by one of the next fields (6.8, BR-048). 1.92
+    /// gives the answer out with its headers, 1.110 with its first frame, be it only an opening one
+    /// (observed). Corrected: nothing but content commits an answer, whatever its kind (BR-050).
+    pub streams_commit_at: Reached,
+    /// Whether a stream that fails after its first content surfaces at once (6.8). Where it does
+    /// not, the caller gets a piece of one answer and the whole of another (BR-050).
     pub mid_stream_surfaces: bool,
-    /// Whether a failure inside a stream can bench its deployment (4.2, table; observed).
-    pub broken_streams_cool: bool,
+    /// Whether a time limit that ends a committed stream is told as a timeout, and surfaces at once;
+    /// else it is told as a connection error, and falls back (observed).
+    pub stream_timeouts_surface: bool,
+    /// Whether an error of the request's own (400) that comes in a committed stream surfaces at once
+    /// (6.8; observed).
+    pub stream_client_errors_surface: bool,
+    /// Whether an error inside a stream keeps its class, and its hint where it has one. LiteLLM
+    /// knows such an error by its text alone, and what it does not know becomes a connection error,
+    /// which never benches (4.2, table; observed; BR-048).
+    pub stream_errors_keep_class: bool,
+    /// Whether an error inside a stream can bench its deployment at all (4.2, table; BR-048).
+    pub stream_errors_bench: bool,
+    /// Whether opening frames are passed on as they come, so that a second deployment's come on top
+    /// (observed); else with the first content, and so once (BR-050).
+    pub opening_frames_pass: bool,
+    /// Whether keep-alive frames count as signs of life under `stream_timeout`, a bound on the
+    /// silence of the connection (10; observed). Where they do not, it bounds the time to the first
+    /// content and between two pieces of it (BR-051).
+    pub keep_alives_are_progress: bool,
     /// Whether a stream that ends before its last chunk counts as a short answer (6.8, Q35).
     pub truncated_streams_succeed: bool,
     /// Whether a deployment's `num_retries` and a request's `max_retries` are also given to the
@@ -61,11 +111,12 @@ pub struct Profile {
     pub client_retries_too: bool,
     /// Whether a name that is both a group's and a deployment's id means the group (observed).
     pub group_name_beats_id: bool,
-    /// Whether the phrases that decide an error's class are sought in its whole body, type and code
-    /// too, and not only in its message (13, observed).
-    pub error_text_is_whole_body: bool,
-    /// Whether a 403 is retried on another deployment where there is one (observed).
-    pub forbidden_moves_on: bool,
+    /// Whether an invalid request with the code `content_policy_violation` is one, whatever its
+    /// message says (observed).
+    pub content_policy_by_code: bool,
+    /// Whether the retry after a refusal (4xx but for 408, 409 and 429) passes over the deployments
+    /// that refused in this hop, unless nobody else is left (observed; BR-022).
+    pub refusals_move_on: bool,
 }
 
 /// The name of a profile.
@@ -146,6 +197,16 @@ impl Profile {
             when_slots_full: WhenSlotsFull::Reject,
             streams_hold_slot: true,
             least_busy: LeastBusyRules::PerCandidate,
+            usage_v1_picks_as_blocking: false,
+            blocking_reads_alias_target: false,
+            cost_shares_latency_map: false,
+            replaced_strategies_keep_counting: false,
+            refused_requests_count: false,
+            reserves_after_the_instant: true,
+            routing_groups_callable: true,
+            routing_groups_follow_aliases: true,
+            routing_group_may_repeat_models: true,
+            knows_priority_strategy: true,
             first_token_per_output_token: false,
             latency_of_empty_answers: true,
             explicit_allowed_fails_counts: true,
@@ -158,17 +219,23 @@ impl Profile {
             callers_zero_beats_policy: true,
             fallback_targets_once: true,
             wildcard_fallbacks_after_specific: false,
-            context_window_reaches_generic: true,
+            special_errors_reach_generic: true,
             order_tiers_on_context_window: true,
             order_pin_leaks: false,
             no_deployments_status: Some(429),
+            streams_commit_at: Reached::Opening,
             mid_stream_surfaces: true,
-            broken_streams_cool: true,
+            stream_timeouts_surface: true,
+            stream_client_errors_surface: false,
+            stream_errors_keep_class: false,
+            stream_errors_bench: true,
+            opening_frames_pass: true,
+            keep_alives_are_progress: true,
             truncated_streams_succeed: false,
             client_retries_too: false,
             group_name_beats_id: true,
-            error_text_is_whole_body: false,
-            forbidden_moves_on: true,
+            content_policy_by_code: false,
+            refusals_move_on: true,
         }
     }
 
@@ -181,6 +248,16 @@ impl Profile {
             when_slots_full: WhenSlotsFull::Queue,
             streams_hold_slot: false,
             least_busy: LeastBusyRules::SharedDictionary,
+            usage_v1_picks_as_blocking: true,
+            blocking_reads_alias_target: true,
+            cost_shares_latency_map: true,
+            replaced_strategies_keep_counting: true,
+            refused_requests_count: true,
+            reserves_after_the_instant: false,
+            routing_groups_callable: false,
+            routing_groups_follow_aliases: false,
+            routing_group_may_repeat_models: false,
+            knows_priority_strategy: false,
             first_token_per_output_token: true,
             latency_of_empty_answers: false,
             explicit_allowed_fails_counts: false,
@@ -193,17 +270,23 @@ impl Profile {
             callers_zero_beats_policy: false,
             fallback_targets_once: false,
             wildcard_fallbacks_after_specific: true,
-            context_window_reaches_generic: false,
+            special_errors_reach_generic: false,
             order_tiers_on_context_window: false,
             order_pin_leaks: true,
             no_deployments_status: None,
+            streams_commit_at: Reached::Headers,
             mid_stream_surfaces: false,
-            broken_streams_cool: false,
+            stream_timeouts_surface: false,
+            stream_client_errors_surface: true,
+            stream_errors_keep_class: false,
+            stream_errors_bench: false,
+            opening_frames_pass: true,
+            keep_alives_are_progress: true,
             truncated_streams_succeed: true,
             client_retries_too: true,
             group_name_beats_id: false,
-            error_text_is_whole_body: true,
-            forbidden_moves_on: false,
+            content_policy_by_code: true,
+            refusals_move_on: false,
         }
     }
 }
@@ -215,6 +298,11 @@ impl Profile {
     pub const fn corrected() -> Self {
         Self {
             name: ProfileName::Corrected,
+            when_slots_full: WhenSlotsFull::Queue,
+            streams_commit_at: Reached::Content,
+            stream_errors_keep_class: true,
+            opening_frames_pass: false,
+            keep_alives_are_progress: false,
             ..Self::litellm_1_110()
         }
     }

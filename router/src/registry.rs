@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    config::{RouterConfig, RouterSettings},
+    config::{RouterConfig, RouterSettings, RoutingGroup},
     fallback::{FallbackTable, Routes},
     request::{DeploymentId, ModelId},
+    strategy::StrategySpec,
 };
 
 /// All names that were ever asked for or configured.
@@ -25,12 +26,33 @@ pub(crate) struct Registry {
 pub(crate) struct Target {
     /// How its deployments were found.
     pub(crate) kind: TargetKind,
-    /// In `model_list` order.
+    /// In `model_list` order; those of a routing group model by model.
     pub(crate) members: Box<[DeploymentId]>,
     /// Distinct `order` values of the members, lowest first.
     pub(crate) tiers: Box<[i64]>,
     /// Whether picking needs no filter but cooldown: no member is blocked, none has an order.
     pub(crate) plain: bool,
+    /// The name that it is an alias of.
+    pub(crate) alias_of: Option<ModelId>,
+    /// The place of the routing group that is called here by its own name.
+    pub(crate) routing_group: Option<usize>,
+    /// By member: what stands in place of its `order`, in a routing group by priority; else empty.
+    priorities: Box<[i64]>,
+}
+
+impl Target {
+    /// The order tier of a member.
+    pub(crate) fn order(
+        &self,
+        member: DeploymentId,
+        configs: &[crate::config::DeploymentConfig],
+    ) -> Option<i64> {
+        if self.priorities.is_empty() {
+            return configs[member.index()].order;
+        }
+        let at = self.members.iter().position(|&m| m == member)?;
+        self.priorities.get(at).copied()
+    }
 }
 
 /// How the deployments of a name were found.
@@ -51,6 +73,9 @@ struct Directory {
     aliases: BTreeMap<String, String>,
     first_default_fallback: Option<String>,
     group_beats_id: bool,
+    /// Those that can be called by their own names.
+    routing_groups: Vec<RoutingGroup>,
+    callable: bool,
 }
 
 #[derive(Debug)]
@@ -85,6 +110,8 @@ impl Registry {
                 aliases: settings.model_group_alias.clone(),
                 first_default_fallback: settings.default_fallbacks.first().cloned(),
                 group_beats_id: config.profile.group_name_beats_id,
+                routing_groups: settings.routing_groups.clone(),
+                callable: config.profile.routing_groups_callable,
             },
             fallbacks: FallbackTable::new(settings),
         };
@@ -105,10 +132,16 @@ impl Registry {
         self.targets.push(self.directory.target(name));
         self.routes.push(Routes::default());
         // The id exists before its routes do, so that fallbacks may form a circle.
+        self.targets[id.index()].alias_of = self.target_of_alias(name);
         let lists = self.fallbacks.lists_for(name);
         let routes = lists.map(|list| list.iter().map(|name| self.model(name)).collect());
         self.routes[id.index()] = routes;
         id
+    }
+
+    fn target_of_alias(&mut self, name: &str) -> Option<ModelId> {
+        let target = self.directory.aliases.get(name)?.clone();
+        Some(self.model(&target))
     }
 
     /// Takes a deployment out; [`Registry::relearn`] must follow.
@@ -122,10 +155,14 @@ impl Registry {
             .aliases
             .clone_from(&settings.model_group_alias);
         self.directory.first_default_fallback = settings.default_fallbacks.first().cloned();
+        self.directory
+            .routing_groups
+            .clone_from(&settings.routing_groups);
         self.fallbacks = FallbackTable::new(settings);
         for at in 0..self.names.len() {
             let name = self.names[at].clone();
             self.targets[at] = self.directory.target(&name);
+            self.targets[at].alias_of = self.target_of_alias(&name);
             let lists = self.fallbacks.lists_for(&name);
             self.routes[at] = lists.map(|list| list.iter().map(|n| self.model(n)).collect());
         }
@@ -168,6 +205,9 @@ impl Directory {
         if !found.members.is_empty() {
             return found;
         }
+        if let Some(found) = self.routing_group(group) {
+            return found;
+        }
         let found = self.make(TargetKind::Group, |_, d| d.model == group);
         if !found.members.is_empty() {
             return found;
@@ -179,6 +219,38 @@ impl Directory {
             return self.make(TargetKind::Unknown, |_, _| false);
         }
         found
+    }
+
+    /// A routing group that is called by its own name: the deployments of all its models, model by
+    /// model. Where it
+    /// goes by priority, that of a deployment's model stands in place of its order. (semantics 1.8)
+    fn routing_group(&self, name: &str) -> Option<Target> {
+        let called = |g: &RoutingGroup| self.callable && g.group_name == name;
+        let at = self.routing_groups.iter().position(called)?;
+        let group = &self.routing_groups[at];
+        let mut target = self.make(TargetKind::Group, |_, d| group.models.contains(&d.group));
+        if target.members.is_empty() {
+            return None;
+        }
+        let model = |d: &DeploymentId| {
+            let of = &self.deployments[d.index()].group;
+            group.models.iter().position(|model| model == of)
+        };
+        target.members.sort_by_key(model);
+        if group.routing_strategy == StrategySpec::Priority {
+            let priority = |d: &DeploymentId| {
+                let model = &self.deployments[d.index()].group;
+                i64::from(group.model_priorities.get(model).copied().unwrap_or(0))
+            };
+            target.priorities = target.members.iter().map(priority).collect();
+            let mut tiers = target.priorities.to_vec();
+            tiers.sort_unstable();
+            tiers.dedup();
+            target.tiers = tiers.into();
+            target.plain = false;
+        }
+        target.routing_group = Some(at);
+        Some(target)
     }
 
     fn make(&self, kind: TargetKind, belongs: impl Fn(usize, &Entry) -> bool) -> Target {
@@ -195,6 +267,9 @@ impl Directory {
             kind,
             plain: tiers.is_empty() && members.iter().all(|(_, d)| !d.blocked),
             tiers: tiers.into(),
+            alias_of: None,
+            routing_group: None,
+            priorities: Box::default(),
             members: members
                 .iter()
                 .map(|(i, _)| DeploymentId(u32::try_from(*i).expect("checked when built")))

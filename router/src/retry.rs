@@ -10,7 +10,7 @@ use crate::{
     outcome::{ErrorClass, Failure},
     profile::Profile,
     request::Overrides,
-    step::{RouteError, WaitReason},
+    step::{RateLimitedBy, RouteError, WaitReason},
     time::Instant,
 };
 
@@ -45,16 +45,24 @@ pub(crate) fn allowance(
     let deployments = deployment.and_then(|d| d.num_retries);
     let routers = settings.num_retries;
     let global = settings.global_num_retries;
+    // `enforce_model_rate_limits` writes a zero on its exception, unless the call is blocking.
+    let blocking = overrides.is_some_and(|o| o.blocking);
+    let refused = matches!(
+        error,
+        RouteError::RateLimited {
+            by: RateLimitedBy::ModelRateLimits,
+            ..
+        }
+    );
+    let written = (refused && !blocking).then_some(0);
     let chosen = if profile.callers_num_retries_first {
-        callers.or(deployments).or(routers).or(global)
+        callers.or(written).or(deployments).or(routers).or(global)
     } else {
         // The provider wrapper writes the deployment's or the library's value on the exception,
         // where it beats everything; errors that never met a provider carry none.
-        let on_exception = deployment
-            .is_some()
-            .then(|| deployments.or(global))
-            .flatten();
-        on_exception.or(callers).or(routers).or(global)
+        let met_provider = matches!(error, RouteError::Attempt { .. });
+        let on_exception = met_provider.then(|| deployments.or(global)).flatten();
+        written.or(on_exception).or(callers).or(routers).or(global)
     };
     Allowance {
         retries: chosen.unwrap_or(DEFAULT_NUM_RETRIES),
@@ -141,6 +149,12 @@ pub(crate) fn is_worth_retrying(
     }
 }
 
+/// Whether the same deployment would refuse the same request again: a 4xx that does not pass by
+/// itself. (observed: 408, 409 and 429 are tried again at the same deployment)
+pub(crate) const fn is_refusal(failure: &Failure) -> bool {
+    matches!(failure.status, Some(status @ 400..=499) if !matches!(status, 408 | 409 | 429))
+}
+
 /// How long to wait before the next attempt, and why; `None`: not at all. (semantics 5.4)
 ///
 /// `exponent` is 0 before the first retry; `jitter` is uniform in [0, 1).
@@ -156,15 +170,7 @@ pub(crate) fn backoff(
         return None;
     }
     let jitter = Duration::from_nanos(crate::time::nanos_from_secs(JITTER_SECONDS * jitter));
-    if let RouteError::Attempt {
-        failure: Failure {
-            retry_after: Some(hint),
-            ..
-        },
-        ..
-    } = error
-        && let Some(seconds @ 1..=60) = hint.whole_seconds(now)
-    {
+    if let Some(seconds @ 1..=60) = hint(now, error) {
         return Some((
             Duration::from_secs(seconds.unsigned_abs()) + jitter,
             WaitReason::RetryAfter,
@@ -175,6 +181,24 @@ pub(crate) fn backoff(
         doubled.max(retry_after).min(MAX_DELAY) + jitter,
         WaitReason::Backoff,
     ))
+}
+
+/// The `retry-after` of an error, in whole seconds.
+fn hint(now: Instant, error: &RouteError) -> Option<i64> {
+    match error {
+        RouteError::Attempt { failure, .. } => failure.retry_after?.whole_seconds(now),
+        RouteError::RateLimited { retry_after, .. } => Some(i64::from(*retry_after)),
+        RouteError::NoDeployments { .. }
+        | RouteError::Blocked { .. }
+        | RouteError::SlotsInUse { .. }
+        | RouteError::UnknownModel { .. }
+        | RouteError::OverUsageLimits
+        | RouteError::OverRpm
+        | RouteError::PromptTooLong
+        | RouteError::BudgetSpent
+        | RouteError::NoMatchingTags
+        | RouteError::QueueTimeout => None,
+    }
 }
 
 /// LiteLLM's `num_retries` where nobody sets one. (semantics 0, `DEFAULT_MAX_RETRIES`)

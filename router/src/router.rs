@@ -16,12 +16,14 @@ use crate::{
     observe::{Event, Observer},
     outcome::Outcome,
     plan::Fixed,
-    providers::split_provider,
+    rate_limits::RateLimits,
     registry::Registry,
     request::{DeploymentId, ModelId, Request, RequestFallbacks, RequestId},
     rng::Seed,
+    routing_groups,
     step::{Answer, Attempt, Held, Parked, RouteError, Turn, Wait, WaitReason},
-    strategy::{RoutingStrategy, Sent},
+    strategies::Strategies,
+    strategy::Sent,
     time::Instant,
 };
 
@@ -36,7 +38,8 @@ pub struct Router {
     pub(crate) lists_given: ListsGiven,
     /// By model: the retry policy in force.
     pub(crate) retry_policies: Vec<Option<RetryPolicy>>,
-    pub(crate) strategy: Box<dyn RoutingStrategy>,
+    pub(crate) strategies: Strategies,
+    pub(crate) rate_limits: RateLimits,
     pub(crate) states: Vec<DeploymentState>,
     /// By deployment: what does not change.
     pub(crate) fixed: Vec<Fixed>,
@@ -54,15 +57,16 @@ impl Router {
     /// If there is no deployment, or a number of one makes no sense.
     pub fn new(config: &RouterConfig, seed: Seed) -> Result<Self, ConfigError> {
         check(config)?;
+        routing_groups::check(&config.settings, &config.profile)?;
         let settings = &config.settings;
         let registry = Registry::new(config);
+        let strategies = Strategies::new(settings, config.profile, config.epoch);
         let mut router = Self {
             seed,
             lists_given: ListsGiven::new(settings),
             retry_policies: Vec::new(),
-            strategy: settings
-                .routing_strategy
-                .build(&config.profile, config.epoch),
+            rate_limits: RateLimits::new(config, strategies.usage_v2().0),
+            strategies,
             states: config
                 .deployments
                 .iter()
@@ -79,7 +83,7 @@ impl Router {
             candidates: Vec::with_capacity(config.deployments.len()),
             config: config.clone(),
         };
-        router.learn_policies();
+        router.learn_names();
         Ok(router)
     }
 
@@ -87,7 +91,7 @@ impl Router {
     /// as LiteLLM answers it.
     pub fn model(&mut self, name: &str) -> ModelId {
         let id = self.registry.model(name);
-        self.learn_policies();
+        self.learn_names();
         id
     }
 
@@ -200,7 +204,8 @@ impl Router {
                 self.states[deployment.index()]
                     .successes
                     .increment(now, COUNT_TTL);
-                self.strategy.on_finished(now, &sent, all_took, outcome);
+                self.strategies.on_finished(now, &sent, all_took, outcome);
+                self.rate_limits.answered(now, deployment, *usage);
                 let first_token = first_token_after.map_or(now, |after| state.since + after);
                 let trail = state.trail(Some(first_token));
                 let answer = Answer::Completed {
@@ -213,7 +218,7 @@ impl Router {
                 Turn { step, released }
             }
             Outcome::Failure(failure) => {
-                self.charge(now, ticket, deployment, failure, obs);
+                self.charge(now, ticket, deployment, Some(failure), obs);
                 let state = self.requests.peek(ticket);
                 let stream = state.request.stream;
                 let sent = Sent {
@@ -222,7 +227,7 @@ impl Router {
                     stream,
                     request: &state.request,
                 };
-                self.strategy.on_finished(now, &sent, all_took, outcome);
+                self.strategies.on_finished(now, &sent, all_took, outcome);
                 self.requests.get(ticket).in_failed_attempts += took;
                 let error = RouteError::Attempt {
                     deployment,
@@ -265,10 +270,17 @@ impl Router {
         );
         state.slot_granted = false;
         state.waited += now.since(state.since);
-        let step = self.send(now, parked.ticket, parked.deployment, true, obs);
-        Turn {
-            step,
-            released: None,
+        match self.send(now, parked.ticket, parked.deployment, true, obs) {
+            Ok(step) => Turn {
+                step,
+                released: None,
+            },
+            Err(error) => {
+                let released = self.release_slot(parked.ticket, parked.deployment);
+                let next = self.after_failure(now, parked.ticket, error, obs);
+                let step = self.go_on(now, parked.ticket, next, obs);
+                Turn { step, released }
+            }
         }
     }
 
@@ -359,16 +371,17 @@ impl Router {
         &self.config
     }
 
-    /// Works out the retry policy of each name that has none yet.
-    pub(crate) fn learn_policies(&mut self) {
+    /// Works out the retry policy and the strategy of each name that is new.
+    pub(crate) fn learn_names(&mut self) {
         let settings = &self.config.settings;
         for id in self.retry_policies.len()..self.registry.len() {
-            let name = self
-                .registry
-                .name(ModelId(u32::try_from(id).expect("an id")));
+            let id = ModelId(u32::try_from(id).expect("an id"));
+            let name = self.registry.name(id);
             let own = settings.model_group_retry_policy.get(name);
             self.retry_policies
                 .push(own.or(settings.retry_policy.as_ref()).cloned());
+            let called = self.registry.target(id).routing_group;
+            self.strategies.learn(settings, called, name);
         }
     }
 }
@@ -382,13 +395,6 @@ fn check(config: &RouterConfig) -> Result<(), ConfigError> {
         });
     }
     for deployment in &config.deployments {
-        let model = &deployment.model;
-        if model.contains('/') && split_provider(model).is_none() {
-            return Err(ConfigError::UnknownProvider {
-                deployment: deployment.id.clone(),
-                model: model.clone(),
-            });
-        }
         let numbers = [
             ("weight", deployment.weight),
             ("input_cost_per_token", deployment.own_prices.input),

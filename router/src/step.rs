@@ -159,10 +159,25 @@ pub enum Held {
 pub enum Deadline {
     /// No bound.
     None,
-    /// Bounds the time to the first byte and each gap between chunks (a streamed attempt).
+    /// Bounds the time to the first byte and each gap between two, keep-alive frames among them (a
+    /// streamed attempt).
     Silence(Duration),
+    /// Bounds a streamed attempt by its content. Opening and keep-alive frames are none.
+    Content(StreamLimits),
     /// Bounds the attempt from sending to its last byte.
     Whole(Duration),
+}
+
+/// Three bounds on the content of a streamed attempt, each counted from the sending or from the last
+/// content. `None`: no such bound.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct StreamLimits {
+    /// On the time to the first content.
+    pub first_token: Option<Duration>,
+    /// On the time between two pieces of content, and from the last to the end.
+    pub idle: Option<Duration>,
+    /// On the time from sending to the end.
+    pub total: Option<Duration>,
 }
 
 /// What a driver needs to send an attempt.
@@ -176,6 +191,9 @@ pub struct AttemptPlan<'a> {
     pub stream: bool,
     /// How long it may take.
     pub deadline: Deadline,
+    /// Whether the frames that open a stream are kept back until its first content comes: an
+    /// attempt that ends before has shown its caller nothing.
+    pub keeps_opening_back: bool,
     /// Whether the router must be told of the first token ([`Router::first_token`]): a slot depends
     /// on it. Otherwise telling it is optional.
     ///
@@ -282,6 +300,9 @@ pub enum RouteError {
         /// Its `retry-after`, in whole seconds.
         retry_after: u32,
     },
+    /// A blocking call found nobody within the limits of `usage-based-routing-v2`: a `ValueError`
+    /// without a status (semantics 3.5).
+    OverUsageLimits,
     /// The pre-call checks left nobody, some for their rpm: `RouterRateLimitErrorBasic`, which has
     /// no status (semantics 2.3.9).
     OverRpm,
@@ -319,7 +340,9 @@ impl RouteError {
             Self::SlotsInUse { .. } => Some(ErrorClass::RateLimit),
             Self::UnknownModel { .. } => Some(ErrorClass::BadRequest),
             Self::RateLimited { .. } => Some(ErrorClass::RateLimit),
-            Self::OverRpm | Self::BudgetSpent | Self::NoMatchingTags => None,
+            Self::OverUsageLimits | Self::OverRpm | Self::BudgetSpent | Self::NoMatchingTags => {
+                None
+            }
             Self::PromptTooLong => Some(ErrorClass::ContextWindowExceeded),
             Self::QueueTimeout => Some(ErrorClass::Timeout),
         }
@@ -334,7 +357,9 @@ impl RouteError {
             Self::Blocked { .. } => Some(503),
             Self::SlotsInUse { .. } | Self::RateLimited { .. } => Some(429),
             Self::UnknownModel { .. } | Self::PromptTooLong => Some(400),
-            Self::OverRpm | Self::BudgetSpent | Self::NoMatchingTags => None,
+            Self::OverUsageLimits | Self::OverRpm | Self::BudgetSpent | Self::NoMatchingTags => {
+                None
+            }
             Self::QueueTimeout => Some(408),
         }
     }
@@ -345,7 +370,9 @@ impl RouteError {
         match (self, self.class()) {
             (_, Some(class)) => class.exception(),
             (Self::OverRpm, None) => "RouterRateLimitErrorBasic",
-            (Self::BudgetSpent | Self::NoMatchingTags, None) => "ValueError",
+            (Self::OverUsageLimits | Self::BudgetSpent | Self::NoMatchingTags, None) => {
+                "ValueError"
+            }
             (_, None) => "RouterRateLimitError",
         }
     }

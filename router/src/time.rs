@@ -134,6 +134,13 @@ impl Epoch {
         (self.unix_seconds + now.0 / 1_000_000_000) / 60
     }
 
+    /// The number of the minute on the clock of the machine that LiteLLM runs on, for what it keeps
+    /// by local time (semantics 15.5). A run has no time zone: its machine's clock says UTC.
+    #[must_use]
+    pub const fn local_minute(self, now: Instant) -> u64 {
+        self.minute(now)
+    }
+
     /// The moment at which the wall-clock minute after `now`'s begins.
     #[must_use]
     pub const fn next_minute(self, now: Instant) -> Instant {

@@ -33,6 +33,40 @@ impl TumblingCount {
     }
 }
 
+/// A count of one wall-clock minute. Its key is made by the first write, which also says when it is
+/// forgotten; the key of another minute is another count. (semantics 15.5)
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct MinuteCount {
+    minute: u64,
+    count: u64,
+    expires: Instant,
+}
+
+impl MinuteCount {
+    /// The count of this minute; `None` if nothing was written.
+    pub(crate) fn at(&self, now: Instant, minute: u64) -> Option<u64> {
+        (self.minute == minute && now < self.expires).then_some(self.count)
+    }
+
+    /// Adds to the count of this minute and gives the new count.
+    pub(crate) fn add(&mut self, now: Instant, minute: u64, ttl: Duration, more: u64) -> u64 {
+        if self.at(now, minute).is_none() {
+            *self = Self {
+                minute,
+                count: 0,
+                expires: now + ttl,
+            };
+        }
+        self.count = self.count.saturating_add(more);
+        self.count
+    }
+
+    /// Takes one back that was added in this minute.
+    pub(crate) fn take_back(&mut self) {
+        self.count = self.count.saturating_sub(1);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -48,5 +82,20 @@ mod tests {
         assert_eq!(count.at(at(69.9)), 2);
         assert_eq!(count.at(at(70.0)), 0);
         assert_eq!(count.increment(at(70.0), ttl), 1);
+    }
+
+    #[test]
+    fn a_minutes_count_is_gone_in_the_next_minute_or_a_ttl_after_its_first_write() {
+        let ttl = Duration::from_secs(5);
+        let at = Instant::from_secs_f64;
+        let mut count = MinuteCount::default();
+
+        assert_eq!(count.at(at(0.0), 0), None);
+        assert_eq!(count.add(at(1.0), 0, ttl, 7), 7);
+        assert_eq!(count.add(at(5.0), 0, ttl, 2), 9);
+        assert_eq!(count.at(at(5.9), 0), Some(9));
+        assert_eq!(count.at(at(5.9), 1), None);
+        assert_eq!(count.at(at(6.0), 0), None);
+        assert_eq!(count.add(at(6.0), 0, ttl, 1), 1);
     }
 }

@@ -205,7 +205,7 @@ fn profile(text: &str) -> Result<ProfileName, String> {
                 .iter()
                 .map(|profile| profile.as_str())
                 .collect();
-            format!("known are {}", known.join(" and "))
+            format!("known are {}", known.join(", "))
         })
 }
 

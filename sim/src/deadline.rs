@@ -8,30 +8,66 @@
 use std::time::Duration;
 
 use mock_providers::Reply;
-use router::{Deadline, ErrorClass, Failure, Outcome, StreamBreak};
+use router::{Deadline, ErrorClass, Failure, Outcome, Reached, StreamLimits};
 
 /// When the caller gives up on a reply, and with which failure. `None`: it gets the reply.
 #[inline]
 pub(crate) fn give_up(deadline: Deadline, reply: &Reply) -> Option<(Duration, Failure)> {
-    match deadline {
+    let at = match deadline {
         Deadline::None => None,
-        Deadline::Whole(limit) if reply.total_after <= limit => None,
-        Deadline::Whole(limit) => Some((limit, timeout_at(limit, reply))),
-        Deadline::Silence(limit) => silence(limit, reply).map(|at| (at, timeout_at(at, reply))),
-    }
+        Deadline::Whole(limit) => (reply.total_after > limit).then_some(limit),
+        Deadline::Silence(limit) => silence(limit, limit, reply, Quiet::WithoutAnySign),
+        Deadline::Content(limits) => {
+            let StreamLimits {
+                first_token,
+                idle,
+                total,
+            } = limits;
+            let [first_token, idle] = [first_token, idle].map(|l| l.unwrap_or(Duration::MAX));
+            let quiet = silence(first_token, idle, reply, Quiet::WithoutContent);
+            let late = total.filter(|&total| reply.total_after > total);
+            quiet.into_iter().chain(late).min()
+        }
+    }?;
+    Some((at, timeout_at(at, reply)))
 }
 
-/// When a silence longer than `limit` has lasted for `limit`.
-fn silence(limit: Duration, reply: &Reply) -> Option<Duration> {
-    let (gaps, first) = stream(reply);
-    match first {
-        None => (reply.total_after > limit).then_some(limit),
-        Some(first) if first > limit => Some(limit),
-        Some(first) => {
-            let gap = reply.total_after.saturating_sub(first) / gaps.max(1);
-            (gap > limit).then(|| first + limit)
-        }
+/// What ends a silence.
+#[derive(Clone, Copy)]
+enum Quiet {
+    /// Content.
+    WithoutContent,
+    /// Content and keep-alive frames.
+    WithoutAnySign,
+}
+
+/// When a silence longer than `idle`, or than `first` up to the first content, has lasted for that.
+fn silence(first: Duration, idle: Duration, reply: &Reply, quiet: Quiet) -> Option<Duration> {
+    let (gaps, first_at) = stream(reply);
+    let stall = reply.stall.map(|stall| {
+        let lasts = reply.total_after.saturating_sub(stall.from);
+        let lasts = match (quiet, stall.keep_alive) {
+            (Quiet::WithoutAnySign, Some(every)) => lasts.min(every),
+            (Quiet::WithoutAnySign, None) | (Quiet::WithoutContent, _) => lasts,
+        };
+        (stall.from, lasts)
+    });
+    let content_ends = stall.map_or(reply.total_after, |(from, _)| from);
+    let begins = match (first_at, quiet) {
+        (Some(first_at), _) => first_at,
+        // Only keep-alive frames come, from the beginning of the stall on.
+        (None, Quiet::WithoutAnySign) => content_ends,
+        (None, Quiet::WithoutContent) => reply.total_after,
+    };
+    if begins > first {
+        return Some(first);
     }
+    let gap = content_ends.saturating_sub(begins) / gaps.max(1);
+    if gap > idle {
+        return Some(begins + idle);
+    }
+    let (from, _) = stall.filter(|(from, lasts)| *from >= begins && *lasts > idle)?;
+    Some(from + idle)
 }
 
 /// The failure of a caller that hangs up at this time after sending.
@@ -39,17 +75,20 @@ fn timeout_at(at: Duration, reply: &Reply) -> Failure {
     let mut failure = Failure::of(ErrorClass::Timeout);
     let (gaps, first) = stream(reply);
     if let Some(first) = first.filter(|&first| first <= at) {
-        let streaming = reply.total_after.saturating_sub(first);
-        let delivered = match &reply.outcome {
+        let content_ends = reply.stall.map_or(reply.total_after, |stall| stall.from);
+        let streaming = content_ends.saturating_sub(first);
+        failure.first_token_after = Some(first);
+        failure.reached = Reached::Content;
+        failure.tokens_delivered = match &reply.outcome {
             // The provider fell silent after these, and would have stayed so.
             Outcome::Failure(own) if reply.total_after == Duration::MAX => {
                 own.tokens_delivered.max(1)
             }
             Outcome::Success { .. } | Outcome::Failure(_) => {
-                1 + whole(f64::from(gaps) * (at - first).div_duration_f64(streaming))
+                let passed = (at - first).min(streaming).div_duration_f64(streaming);
+                1 + whole(f64::from(gaps) * passed)
             }
         };
-        failure = failure.in_stream(StreamBreak::Silence, delivered, Some(first));
     }
     failure
 }
@@ -80,6 +119,7 @@ const fn whole(tokens: f64) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use mock_providers::Silence;
     use router::Usage;
 
     use super::*;
@@ -96,6 +136,7 @@ mod tests {
                 first_token_after: first,
             },
             total_after: total,
+            stall: None,
         }
     }
 
@@ -154,6 +195,7 @@ mod tests {
         let reply = Reply {
             outcome: Outcome::Failure(Failure::of(ErrorClass::Timeout)),
             total_after: Duration::MAX,
+            stall: None,
         };
 
         assert_eq!(
@@ -166,6 +208,60 @@ mod tests {
         );
     }
 
+    /// Content at 0.1 s, then none until 60 s, with a keep-alive frame every 5 s.
+    fn stalled() -> Reply {
+        let from = Duration::from_millis(100);
+        Reply {
+            stall: Some(Silence {
+                from,
+                keep_alive: Some(secs(5)),
+            }),
+            ..answer(Some(from), 1, secs(60))
+        }
+    }
+
+    fn content(first_token: u64, idle: u64, total: Option<u64>) -> Deadline {
+        Deadline::Content(StreamLimits {
+            first_token: Some(secs(first_token)),
+            idle: Some(secs(idle)),
+            total: total.map(secs),
+        })
+    }
+
+    #[test]
+    fn br_051_keep_alive_frames_are_signs_of_life_and_no_content() {
+        assert_eq!(give_up(Deadline::Silence(secs(5)), &stalled()), None);
+
+        let (at, failure) = give_up(content(5, 5, None), &stalled()).unwrap();
+        assert_eq!(at, Duration::from_millis(5_100));
+        assert_eq!((failure.status, failure.tokens_delivered), (Some(408), 1));
+
+        let (at, _) = give_up(Deadline::Silence(secs(4)), &stalled()).unwrap();
+        assert_eq!(at, Duration::from_millis(4_100));
+    }
+
+    #[test]
+    fn br_051_a_stream_of_keep_alive_frames_alone_has_no_first_token() {
+        let mut pings = stalled();
+        pings.outcome = answer(None, 0, secs(60)).outcome;
+
+        assert_eq!(give_up(Deadline::Silence(secs(5)), &pings), None);
+        let (at, failure) = give_up(content(5, 9, None), &pings).unwrap();
+        assert_eq!((at, failure.reached()), (secs(5), Reached::Nothing));
+    }
+
+    #[test]
+    fn br_051_the_three_limits_of_a_stream_are_three() {
+        let steady = answer(Some(secs(4)), 25, secs(100));
+
+        assert_eq!(give_up(content(5, 5, None), &steady), None);
+        let (at, failure) = give_up(content(5, 5, Some(60)), &steady).unwrap();
+        assert_eq!((at, failure.tokens_delivered), (secs(60), 15));
+        let at = |deadline| give_up(deadline, &steady).unwrap().0;
+        assert_eq!(at(content(3, 5, None)), secs(3));
+        assert_eq!(at(content(5, 3, None)), secs(7));
+    }
+
     #[test]
     fn a_stream_that_falls_silent_keeps_the_tokens_it_delivered() {
         let mut cut = Failure::of(ErrorClass::InternalServer);
@@ -174,6 +270,7 @@ mod tests {
         let reply = Reply {
             outcome: Outcome::Failure(cut),
             total_after: Duration::MAX,
+            stall: None,
         };
 
         let (at, failure) = give_up(Deadline::Silence(secs(30)), &reply).unwrap();

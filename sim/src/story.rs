@@ -232,6 +232,9 @@ impl<'a> Story<'a> {
                     None => format!("{exception}{status}: {whose} within its limits: {rule}"),
                 }
             }
+            RouteError::OverUsageLimits => {
+                format!("{exception}{status}: nobody is within its limits of requests or tokens")
+            }
             RouteError::OverRpm => {
                 format!(
                     "{exception}{status}: whoever could serve it was picked as often as its rpm allows"
@@ -301,7 +304,7 @@ impl<'a> Story<'a> {
             }
             PassedOver::Excluded => "already tried by weighted failover".to_owned(),
             PassedOver::OtherOrderTier => "in another order tier".to_owned(),
-            PassedOver::JustFailed => "just failed this request".to_owned(),
+            PassedOver::Refused => "refused this request".to_owned(),
             PassedOver::PromptTooLong => "its context window is too small".to_owned(),
             PassedOver::OtherRegion => "in another region than the request allows".to_owned(),
             PassedOver::OverRpm => "picked as often as its rpm allows".to_owned(),

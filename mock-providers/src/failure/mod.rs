@@ -15,6 +15,7 @@ mod keys;
 mod mid_stream;
 mod outage;
 mod rate_limit_storm;
+mod stall;
 
 use std::{fmt, time::Duration};
 
@@ -32,6 +33,7 @@ pub use self::{
     mid_stream::MidStream,
     outage::Outage,
     rate_limit_storm::{Hint, RateLimitStorm},
+    stall::Stall,
 };
 use crate::{
     error::SpecError,
@@ -67,6 +69,8 @@ pub enum FailureMode {
     Outage(Outage),
     /// It answers 429 whatever the quota says.
     RateLimitStorm(RateLimitStorm),
+    /// Some streams fall silent.
+    Stall(Stall),
 }
 
 impl FailureMode {
@@ -84,6 +88,7 @@ impl FailureMode {
             Self::MidStream(_) => "mid_stream",
             Self::Outage(_) => "outage",
             Self::RateLimitStorm(_) => "rate_limit_storm",
+            Self::Stall(_) => "stall",
         }
     }
 
@@ -99,6 +104,7 @@ impl FailureMode {
             Self::MidStream(spec) => spec.build(site),
             Self::Outage(spec) => spec.build(site),
             Self::RateLimitStorm(spec) => spec.build(site),
+            Self::Stall(spec) => spec.build(site),
         }
     }
 }
@@ -132,6 +138,15 @@ pub(crate) enum Verdict {
         failure: Failure,
         /// After how many tokens of the answer.
         after_tokens: u32,
+    },
+    /// Its stream falls silent, and ends after that.
+    Stall {
+        /// After how many tokens of the answer.
+        after_tokens: u32,
+        /// How long it stays silent.
+        lasts: Duration,
+        /// How often a keep-alive frame comes meanwhile, if any does.
+        keep_alive: Option<Duration>,
     },
 }
 

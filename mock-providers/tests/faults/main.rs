@@ -212,6 +212,47 @@ fn a_stream_breaks_after_its_tokens_and_says_how_many_got_through() {
 }
 
 #[test]
+fn a_stalled_stream_says_no_more_and_ends_as_if_all_were_well() {
+    let stall = r#"{"stall": {"after_tokens": 5, "for_s": 60, "keep_alive_s": 5}}"#;
+    let mut provider = provider(stall);
+    let reply = provider.respond(at(0.0), &call(0));
+
+    let Outcome::Success {
+        usage,
+        first_token_after,
+    } = reply.outcome
+    else {
+        panic!("{reply:?}")
+    };
+    assert_eq!(usage.completion_tokens, 5);
+    assert_eq!(first_token_after, Some(Duration::from_millis(100)));
+    let silence = reply.stall.unwrap();
+    assert_eq!(silence.from, Duration::from_millis(140));
+    assert_eq!(silence.keep_alive, Some(Duration::from_secs(5)));
+    assert_eq!(reply.total_after, Duration::from_millis(60_140));
+    let whole = ProviderCall {
+        stream: false,
+        ..call(1)
+    };
+    assert_eq!(provider.respond(at(1.0), &whole).stall, None);
+}
+
+#[test]
+fn a_stream_may_stall_before_its_first_token() {
+    let mut provider = provider(r#"{"stall": {"for_s": 10}}"#);
+    let reply = provider.respond(at(0.0), &call(0));
+
+    let Outcome::Success {
+        usage,
+        first_token_after,
+    } = reply.outcome
+    else {
+        panic!("{reply:?}")
+    };
+    assert_eq!((usage.completion_tokens, first_token_after), (0, None));
+}
+
+#[test]
 fn a_bad_key_is_refused_from_its_moment_on() {
     let mut provider = provider(r#"{"bad_key": {"from_s": 60}}"#);
 

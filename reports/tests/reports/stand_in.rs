@@ -6,8 +6,8 @@ use std::{cmp::Reverse, collections::BinaryHeap, time::Duration};
 use reports::{DeploymentLabel, FaultSpanRecord, Recorder, RecorderSetup, RunRecord};
 use router::{
     Answer, CooldownReason, DeploymentId, ErrorClass, Event, Failure, FallbackReason, Instant,
-    KeyedRng, ModelId, Observer, Outcome, Purpose, Request, RequestId, RouteError, Seed,
-    StreamBreak, Trail, Usage, WaitReason,
+    KeyedRng, ModelId, Observer, Outcome, Purpose, Request, RequestId, RouteError, Seed, Trail,
+    Usage, WaitReason,
 };
 
 /// What an arm varies.
@@ -350,8 +350,10 @@ impl<O: Observer> Play<'_, O> {
             );
         }
         if luck < 0.005 {
-            let failure = Failure::of(ErrorClass::Timeout);
-            let failure = failure.in_stream(StreamBreak::Silence, 7, None);
+            let failure = Failure {
+                tokens_delivered: 7,
+                ..Failure::of(ErrorClass::Timeout)
+            };
             return (Duration::from_secs(15), Outcome::Failure(failure));
         }
         let speed = [2.0, 2.4, 3.1, 1.1][call.deployment as usize];

@@ -6,7 +6,7 @@
 
 use std::{collections::VecDeque, time::Duration};
 
-use super::{Candidates, LowestLatencyArgs, PickContext, RoutingStrategy, Sent};
+use super::{Candidates, LowestLatencyArgs, PickContext, RoutingStrategy, Sent, StrategySpec};
 use crate::{
     outcome::{ErrorClass, Outcome},
     profile::Profile,
@@ -18,7 +18,13 @@ use crate::{
 /// `latency-based-routing`.
 #[derive(Debug)]
 pub(super) struct LowestLatency {
-    args: LowestLatencyArgs,
+    /// How samples are kept.
+    own_ttl: Duration,
+    /// `own_ttl`, unless another strategy makes the key.
+    ttl: Duration,
+    max_latency_list_size: usize,
+    /// How often a request counts: twice if cost-based routing counts it too.
+    counts: u64,
     first_token_per_output_token: bool,
     latency_of_empty_answers: bool,
     epoch: Epoch,
@@ -51,7 +57,10 @@ struct Entry {
 impl LowestLatency {
     pub(super) fn new(args: LowestLatencyArgs, profile: &Profile, epoch: Epoch) -> Self {
         Self {
-            args,
+            own_ttl: args.ttl,
+            ttl: args.ttl,
+            max_latency_list_size: args.max_latency_list_size,
+            counts: 1,
             first_token_per_output_token: profile.first_token_per_output_token,
             latency_of_empty_answers: profile.latency_of_empty_answers,
             epoch,
@@ -69,7 +78,7 @@ impl LowestLatency {
 
     /// The entry to write to; a map that is over is begun anew.
     fn entry_to_write(&mut self, now: Instant, sent: &Sent<'_>) -> &mut Entry {
-        let ttl = self.args.ttl;
+        let ttl = self.ttl;
         let map = self.map(sent.group.index());
         if now >= map.expires {
             map.entries.clear();
@@ -118,8 +127,16 @@ impl RoutingStrategy for LowestLatency {
         candidates: &Candidates<'_>,
         rng: &mut KeyedRng,
     ) -> Option<DeploymentId> {
-        let minute = self.epoch.minute(cx.now);
-        let args = self.args;
+        let minute = self.epoch.local_minute(cx.now);
+        let args = match cx.spec {
+            StrategySpec::LowestLatency(args) => *args,
+            StrategySpec::SimpleShuffle
+            | StrategySpec::LeastBusy
+            | StrategySpec::LowestCost
+            | StrategySpec::UsageBased(_)
+            | StrategySpec::UsageBasedV2(_)
+            | StrategySpec::Priority => LowestLatencyArgs::default(),
+        };
         let mut values = std::mem::take(&mut self.values);
         values.clear();
         let map = self.map(cx.group.index());
@@ -141,7 +158,9 @@ impl RoutingStrategy for LowestLatency {
             };
             let config = cx.config(deployment);
             let limit = |limit: Option<u64>| limit.filter(|&l| l > 0).unwrap_or(u64::MAX);
-            if tokens + tokens_asked <= limit(config.tpm) && requests < limit(config.rpm) {
+            if tokens + tokens_asked <= limit(config.tpm_limit())
+                && requests < limit(config.rpm_limit())
+            {
                 values.push((deployment, value));
             }
         }
@@ -156,8 +175,20 @@ impl RoutingStrategy for LowestLatency {
         picked
     }
 
+    fn configure(&mut self, spec: &StrategySpec) {
+        if let StrategySpec::LowestLatency(args) = spec {
+            self.own_ttl = args.ttl;
+            self.max_latency_list_size = args.max_latency_list_size;
+        }
+    }
+
+    fn share_key(&mut self, ttl: Option<Duration>) {
+        self.counts = if ttl.is_some() { 2 } else { 1 };
+        self.ttl = ttl.unwrap_or(self.own_ttl);
+    }
+
     fn on_finished(&mut self, now: Instant, sent: &Sent<'_>, took: Duration, outcome: &Outcome) {
-        let size = self.args.max_latency_list_size;
+        let size = self.max_latency_list_size;
         let (usage, first_token_after) = match outcome {
             Outcome::Success {
                 usage,
@@ -188,7 +219,7 @@ impl RoutingStrategy for LowestLatency {
                 (false, _) => Some(after.as_secs_f64()),
             }
         });
-        let minute = self.epoch.minute(now);
+        let (minute, counts) = (self.epoch.local_minute(now), self.counts);
         let entry = self.entry_to_write(now, sent);
         push(&mut entry.latency, seconds, size);
         if let Some(sample) = first_token {
@@ -196,8 +227,8 @@ impl RoutingStrategy for LowestLatency {
         }
         let (tokens, requests) = entry.usage(minute);
         entry.minute = minute;
-        entry.tokens = tokens + usage.total();
-        entry.requests = requests + 1;
+        entry.tokens = tokens + counts * usage.total();
+        entry.requests = requests + counts;
     }
 }
 
@@ -236,10 +267,7 @@ const TIMEOUT_PENALTY_S: f64 = 1_000.0;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        StrategySpec,
-        strategy::tests::{Fixture, deployments},
-    };
+    use crate::strategy::tests::{Fixture, deployments};
 
     fn fixture(args: LowestLatencyArgs, profile: Profile) -> Fixture {
         Fixture::new(StrategySpec::LowestLatency(args), deployments(2), profile)

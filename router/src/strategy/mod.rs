@@ -2,10 +2,14 @@
 //! stateful object ([`RoutingStrategy`]); a new one is a new file, a variant and a build arm.
 //!
 //! A strategy sees only candidates: whoever is cooled, blocked or excluded was taken out before.
+//! Selectors of one strategy share an object: see `strategies`.
 
 mod least_busy;
+mod lowest_cost;
 mod lowest_latency;
 mod simple_shuffle;
+mod usage_based;
+mod usage_based_v2;
 
 use std::{fmt, time::Duration};
 
@@ -15,6 +19,7 @@ use crate::{
     config::DeploymentConfig,
     outcome::Outcome,
     profile::Profile,
+    rate_limits::RateLimits,
     request::{DeploymentId, ModelId, Request},
     rng::KeyedRng,
     time::{Epoch, Instant},
@@ -32,23 +37,74 @@ pub enum StrategySpec {
     /// `latency-based-routing`: lowest mean latency of late.
     #[serde(rename = "latency-based-routing")]
     LowestLatency(LowestLatencyArgs),
+    /// `cost-based-routing`: lowest price of an input and an output token together.
+    #[serde(rename = "cost-based-routing")]
+    LowestCost,
+    /// `usage-based-routing`: fewest tokens answered in this minute.
+    #[serde(rename = "usage-based-routing")]
+    UsageBased(UsageArgs),
+    /// `usage-based-routing-v2`: fewest tokens answered in this minute, and requests are reserved.
+    #[serde(rename = "usage-based-routing-v2")]
+    UsageBasedV2(UsageArgs),
+    /// `priority`: the members of a routing group in the order of its `model_priorities`. Only for
+    /// `routing_groups`, in 1.110 (semantics 1.8).
+    Priority,
 }
 
 impl StrategySpec {
-    /// LiteLLM's name of each strategy that is built here.
-    pub const NAMES: [&'static str; 3] = ["simple-shuffle", "least-busy", "latency-based-routing"];
+    /// LiteLLM's name of each strategy that can be the router's `routing_strategy`. A routing group
+    /// may have `priority` too.
+    pub const NAMES: [&'static str; 6] = [
+        "simple-shuffle",
+        "least-busy",
+        "latency-based-routing",
+        "cost-based-routing",
+        "usage-based-routing",
+        "usage-based-routing-v2",
+    ];
+
+    /// The strategy of this name, `priority` among them, with LiteLLM's default arguments.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "simple-shuffle" => Self::SimpleShuffle,
+            "least-busy" => Self::LeastBusy,
+            "latency-based-routing" => Self::LowestLatency(LowestLatencyArgs::default()),
+            "cost-based-routing" => Self::LowestCost,
+            "usage-based-routing" => Self::UsageBased(UsageArgs::default()),
+            "usage-based-routing-v2" => Self::UsageBasedV2(UsageArgs::default()),
+            "priority" => Self::Priority,
+            _ => return None,
+        })
+    }
 
     /// The strategy with no history.
     #[must_use]
     pub fn build(&self, profile: &Profile, epoch: Epoch) -> Box<dyn RoutingStrategy> {
         match self {
-            Self::SimpleShuffle => {
+            Self::SimpleShuffle | Self::Priority => {
                 Box::new(simple_shuffle::SimpleShuffle::new(profile.shuffle_metric))
             }
             Self::LeastBusy => Box::new(least_busy::LeastBusy::new(profile.least_busy)),
             Self::LowestLatency(args) => {
                 Box::new(lowest_latency::LowestLatency::new(*args, profile, epoch))
             }
+            Self::LowestCost => Box::new(lowest_cost::LowestCost::new(epoch)),
+            Self::UsageBased(args) => Box::new(usage_based::UsageBased::new(*args, epoch)),
+            Self::UsageBasedV2(_) => Box::new(usage_based_v2::UsageBasedV2::default()),
+        }
+    }
+
+    /// How long a group's map lives, from its first write, of a strategy that keeps one.
+    pub(crate) const fn map_ttl(&self) -> Option<Duration> {
+        match self {
+            Self::LowestLatency(args) => Some(args.ttl),
+            Self::LowestCost => Some(lowest_cost::MAP_TTL),
+            Self::SimpleShuffle
+            | Self::LeastBusy
+            | Self::UsageBased(_)
+            | Self::UsageBasedV2(_)
+            | Self::Priority => None,
         }
     }
 
@@ -59,6 +115,10 @@ impl StrategySpec {
             Self::SimpleShuffle => "simple-shuffle",
             Self::LeastBusy => "least-busy",
             Self::LowestLatency(_) => "latency-based-routing",
+            Self::LowestCost => "cost-based-routing",
+            Self::UsageBased(_) => "usage-based-routing",
+            Self::UsageBasedV2(_) => "usage-based-routing-v2",
+            Self::Priority => "priority",
         }
     }
 }
@@ -87,6 +147,21 @@ impl Default for LowestLatencyArgs {
     }
 }
 
+/// `routing_strategy_args` of `usage-based-routing` and `usage-based-routing-v2`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct UsageArgs {
+    /// `ttl`: how long a minute's counts live, from the first. Default 60 s.
+    pub ttl: Duration,
+}
+
+impl Default for UsageArgs {
+    fn default() -> Self {
+        Self {
+            ttl: Duration::from_secs(60),
+        }
+    }
+}
+
 /// A strategy at work.
 pub trait RoutingStrategy: fmt::Debug + Send {
     /// One of the candidates, of which there is at least one. `None`: none of them fits (each is
@@ -97,6 +172,14 @@ pub trait RoutingStrategy: fmt::Debug + Send {
         candidates: &Candidates<'_>,
         rng: &mut KeyedRng,
     ) -> Option<DeploymentId>;
+
+    /// From now on what is counted is counted by these arguments. What a pick goes by comes with the
+    /// pick.
+    fn configure(&mut self, _spec: &StrategySpec) {}
+
+    /// Whether another strategy counts under the same key, so that each request counts twice, and
+    /// how long the key lives then. (semantics 3.6)
+    fn share_key(&mut self, _ttl: Option<Duration>) {}
 
     /// An attempt went out.
     fn on_sent(&mut self, _now: Instant, _sent: &Sent<'_>) {}
@@ -123,12 +206,18 @@ pub trait RoutingStrategy: fmt::Debug + Send {
 pub struct PickContext<'a> {
     /// The moment of the pick.
     pub now: Instant,
-    /// The name that is being served: the one asked for, or the fallback's.
+    /// The name whose counts are read: the one that is being served, or what it is an alias of.
     pub group: ModelId,
     /// For whom.
     pub request: &'a Request,
+    /// The strategy of the group, with its arguments.
+    pub spec: &'a StrategySpec,
+    /// Whether the blocking path picks. (semantics 2.7)
+    pub blocking: bool,
     /// Settings of all deployments, by id.
     pub deployments: &'a [DeploymentConfig],
+    /// Requests and tokens of the minute, as the router itself counts them.
+    pub(crate) limits: &'a RateLimits,
 }
 
 impl PickContext<'_> {
@@ -183,8 +272,11 @@ pub(crate) mod tests {
 
     /// A strategy and its surroundings, driven by hand.
     pub(crate) struct Fixture {
+        spec: StrategySpec,
         strategy: Box<dyn RoutingStrategy>,
         configs: Vec<DeploymentConfig>,
+        pub(crate) limits: RateLimits,
+        pub(crate) blocking: bool,
         now: Instant,
     }
 
@@ -194,10 +286,19 @@ pub(crate) mod tests {
             configs: Vec<DeploymentConfig>,
             profile: Profile,
         ) -> Self {
-            let strategy = spec.build(&profile, Epoch::default());
+            let config = RouterConfig {
+                profile,
+                deployments: configs.clone(),
+                ..RouterConfig::default()
+            };
+            let reserves = matches!(spec, StrategySpec::UsageBasedV2(_)).then(UsageArgs::default);
+            let limits = RateLimits::new(&config, reserves);
             Self {
-                strategy,
+                strategy: spec.build(&profile, Epoch::default()),
+                spec,
                 configs,
+                limits,
+                blocking: false,
                 now: Instant::ZERO,
             }
         }
@@ -222,7 +323,10 @@ pub(crate) mod tests {
                 now: self.now,
                 group: ModelId(0),
                 request: &request,
+                spec: &self.spec,
+                blocking: self.blocking,
                 deployments: &self.configs,
+                limits: &self.limits,
             };
             let mut rng = KeyedRng::new(Seed(1), Purpose::named("test.pick"), request.id.0, 0);
             self.strategy.pick(
@@ -254,6 +358,19 @@ pub(crate) mod tests {
             self.finished(deployment, 0.0, &Outcome::Failure(Failure::of(class)));
         }
 
+        /// The router counted an answer.
+        pub(crate) fn answered(&mut self, deployment: DeploymentId, usage: Usage) {
+            self.limits.answered(self.now, deployment, usage);
+        }
+
+        /// Whether the router lets an attempt go out.
+        pub(crate) fn reserved(&mut self, deployment: DeploymentId) -> bool {
+            let config = &self.configs[deployment.index()];
+            self.limits
+                .before_call(self.now, deployment, config)
+                .is_ok()
+        }
+
         fn finished(&mut self, deployment: DeploymentId, seconds: f64, outcome: &Outcome) {
             let request = asked(0);
             let took = Duration::from_secs_f64(seconds);
@@ -281,6 +398,14 @@ pub(crate) mod tests {
             stream: request.stream,
             request,
         }
+    }
+
+    #[test]
+    fn every_name_names_the_strategy_that_is_called_so() {
+        for name in StrategySpec::NAMES.into_iter().chain(["priority"]) {
+            assert_eq!(StrategySpec::named(name).map(|s| s.name()), Some(name));
+        }
+        assert_eq!(StrategySpec::named("nobody"), None);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::{
-    setup::{self, entries, items, param},
+    setup::{entries, items, listed_prices, param},
     vector::{ClientStep, Vector},
 };
 
@@ -19,18 +19,15 @@ pub(crate) fn not_modelled(vector: &Vector) -> BTreeSet<String> {
             }
             _ => features.extend(router_feature(key, value)),
         }
-        // What is no setting of LiteLLM's either is refused, see `setup`.
-        if setup::is_constructor_key(key) {
-            note_unknown(&mut features, "router", key, &ROUTER_KEYS);
-        }
+        note_unknown(&mut features, "router", key, &ROUTER_KEYS);
     }
     for deployment in &vector.config.deployments {
-        let name = deployment.get("model_name").and_then(Value::as_str);
-        if name.is_some_and(|name| name.contains('*')) {
-            features.insert("wildcard names".to_owned());
+        let provider = param(deployment, "model").and_then(Value::as_str);
+        if provider.is_some_and(|model| !model.starts_with("openai/") && model.contains('/')) {
+            features.insert("a list of providers' names".to_owned());
         }
-        if param(deployment, "weight").is_some_and(Value::is_string) {
-            features.insert("a text in place of a number".to_owned());
+        if provider.is_some_and(|model| !model.contains('/') && listed_prices(model).is_none()) {
+            features.insert("the price of a model".to_owned());
         }
         for (key, _) in entries(deployment, "litellm_params") {
             note_unknown(&mut features, "litellm_params", key, &PARAM_KEYS);
@@ -65,33 +62,29 @@ fn router_feature(key: &str, value: &Value) -> Option<String> {
     let feature = match key {
         "enable_pre_call_checks" if *value == true => "pre-call checks",
         "enable_tag_filtering" if *value == true => "tag routing",
-        "routing_groups" => "routing groups",
-        "routing_strategy" => return strategy_not_modelled(value),
+        "fallbacks" | "context_window_fallbacks" | "content_policy_fallbacks"
+            if has_text_targets(value) =>
+        {
+            "a text in place of a list of fallbacks"
+        }
         _ => return None,
     };
     Some(feature.to_owned())
+}
+
+fn has_text_targets(fallbacks: &Value) -> bool {
+    let entries = items(fallbacks).iter().filter_map(Value::as_object);
+    entries.flatten().any(|(_, targets)| targets.is_string())
 }
 
 fn optional_check(name: &Value) -> Option<String> {
     let feature = match name.as_str()? {
         "session_affinity" | "deployment_affinity" | "responses_api_deployment_check" => "affinity",
         "prompt_caching" => "prompt-caching affinity",
-        "enforce_model_rate_limits" => "model rate limits",
         "router_budget_limiting" => "budgets",
         _ => return None,
     };
     Some(feature.to_owned())
-}
-
-fn strategy_not_modelled(name: &Value) -> Option<String> {
-    let name = name.as_str()?;
-    let known = [
-        "usage-based-routing",
-        "usage-based-routing-v2",
-        "cost-based-routing",
-        "provider-budget-routing",
-    ];
-    known.contains(&name).then(|| name.to_owned())
 }
 
 const ROUTER_KEYS: [&str; 27] = [
@@ -147,7 +140,7 @@ const PARAM_KEYS: [&str; 18] = [
     "weight",
 ];
 
-const INFO_KEYS: [&str; 7] = [
+const INFO_KEYS: [&str; 9] = [
     "allowed_fails",
     "allowed_fails_policy",
     "blocked",
@@ -155,6 +148,8 @@ const INFO_KEYS: [&str; 7] = [
     "id",
     "max_input_tokens",
     "order",
+    "rpm",
+    "tpm",
 ];
 
 const REQUEST_KEYS: [&str; 12] = [

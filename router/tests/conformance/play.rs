@@ -14,7 +14,7 @@ use crate::{
     pace::Pace,
     setup,
     trace::{Played, PlayedAttempt, PlayedResult, Trace},
-    upstream::{Call, Course, ScriptedUpstream, millis},
+    upstream::{Course, ScriptedUpstream, millis},
     vector::{Asked, ClientStep, Facts, Getter, Vector},
 };
 
@@ -71,6 +71,9 @@ impl Observer for Benches {
         } = event
         {
             self.last_failure = failure.status.map(|s| s.to_string());
+        }
+        if let Event::LimitRefused { .. } = event {
+            self.last_failure = Some("429".to_owned());
         }
         if let Event::CooledDown { deployment, .. } = event {
             let status = self.last_failure.clone().unwrap_or_default();
@@ -146,12 +149,13 @@ impl World<'_> {
                 second_max,
             } => self.align(*second_min, *second_max),
             ClientStep::UpdateSettings { settings } => {
-                let config = self.router.config();
-                let (mut changed, version) = (config.settings.clone(), config.profile.name);
+                let mut changed = self.router.config().settings.clone();
                 for (key, value) in settings {
-                    setup::set(&mut changed, key, value, version).expect("a setting");
+                    setup::set(&mut changed, key, value).expect("a setting");
                 }
-                self.router.update_settings(changed);
+                self.router
+                    .update_settings(changed)
+                    .expect("settings that LiteLLM accepts");
             }
             ClientStep::DeleteDeployment { id } => {
                 let at = self.names.iter().position(|name| name == id);
@@ -279,7 +283,6 @@ impl World<'_> {
             attempts: Vec::new(),
             refused: 0,
             waits: 0,
-            waits_after: 0,
             result: PlayedResult::Served { by: String::new() },
         };
         self.live.insert(
@@ -305,13 +308,10 @@ impl World<'_> {
         let plan = self.router.plan(attempt);
         let name = plan.deployment.to_owned();
         let wants_first_token = plan.wants_first_token;
-        let call = Call {
-            sent_before: live.pace.out,
-            stream: live.asked.stream,
-            embedding: live.asked.api.as_deref() == Some("embedding"),
-            deadline: plan.deadline,
-        };
-        let course = self.upstream.call(self.now, &name, &call);
+        let stream = live.asked.stream;
+        let course = self
+            .upstream
+            .call(self.now, live.pace.out, &name, stream, plan.deadline);
         let ends = self.now + course.ends_after;
         if course.unseen {
             live.played.refused += 1;
@@ -319,7 +319,6 @@ impl World<'_> {
             live.played.attempts.push(PlayedAttempt {
                 deployment: name.clone(),
                 status: course.label.clone(),
-                waits_before: std::mem::take(&mut live.played.waits_after),
                 arrived: self.now,
                 ended: ends,
             });
@@ -388,7 +387,6 @@ impl World<'_> {
             Step::Wait(wait) => {
                 let until = wait.until();
                 live.played.waits += 1;
-                live.played.waits_after += 1;
                 live.held = Some(Held::Wait(wait));
                 self.push(until, Due::WaitOver(id));
             }

@@ -3,9 +3,9 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use router::{
-    Api, DeploymentConfig, Overrides, ProfileName, RouterConfig, RouterSettings, StrategySpec,
-    config::{AllowedFailsPolicy, Fallbacks, RetryPolicy},
-    split_provider,
+    Api, DeploymentConfig, Overrides, Prices, ProfileName, RouterConfig, RouterSettings,
+    StrategySpec,
+    config::{AllowedFailsPolicy, Fallbacks, RetryPolicy, RoutingGroup},
     strategy::LowestLatencyArgs,
 };
 use serde::de::DeserializeOwned;
@@ -33,46 +33,28 @@ fn try_setup(config: &Config, name: ProfileName) -> Result<RouterConfig, String>
     let deployments: Result<Vec<_>, _> = config.deployments.iter().map(deployment).collect();
     let mut settings = RouterSettings::default();
     for (key, value) in &config.router {
-        if !is_constructor_key(key) {
-            return Err(format!("the router knows no setting {key}"));
-        }
-        set(&mut settings, key, value, name)?;
+        set(&mut settings, key, value)?;
     }
-    if let Some(args) = config.router.get("routing_strategy_args")
-        && let StrategySpec::LowestLatency(latency) = &mut settings.routing_strategy
-    {
-        *latency = latency_args(args);
+    if let Some(args) = config.router.get("routing_strategy_args") {
+        set_args(&mut settings.routing_strategy, args);
     }
     settings.global_num_retries = config.globals.get("num_retries").map(as_u32);
-    let mut deployments = deployments?;
-    if config.router.get("ignore_invalid_deployments") == Some(&Value::Bool(true)) {
-        let valid =
-            |d: &DeploymentConfig| !d.model.contains('/') || split_provider(&d.model).is_some();
-        deployments.retain(valid);
-    }
     Ok(RouterConfig {
         profile: name.profile(),
-        deployments,
+        deployments: deployments?,
         settings,
         ..RouterConfig::default()
     })
 }
 
 /// Sets one of `router`'s keys; also those of `update_settings`.
-pub(crate) fn set(
-    settings: &mut RouterSettings,
-    key: &str,
-    value: &Value,
-    version: ProfileName,
-) -> Result<(), String> {
-    let list = || as_fallbacks(key, value, version);
+pub(crate) fn set(settings: &mut RouterSettings, key: &str, value: &Value) -> Result<(), String> {
+    let list = || as_fallbacks(key, value);
     match key {
         "allowed_fails" => settings.allowed_fails = Some(as_u32(value)),
         "allowed_fails_policy" => settings.allowed_fails_policy = Some(parse(value)),
         "content_policy_fallbacks" => settings.content_policy_fallbacks = Some(list()?),
         "context_window_fallbacks" => settings.context_window_fallbacks = Some(list()?),
-        // A bench that is over before it begins.
-        "cooldown_time" if value.as_f64() < Some(0.0) => settings.disable_cooldowns = true,
         "cooldown_time" => settings.cooldown_time = Some(seconds(value)),
         "default_fallbacks" => settings.default_fallbacks = parse(value),
         "default_max_parallel_requests" => {
@@ -91,17 +73,20 @@ pub(crate) fn set(
         }
         "model_group_retry_policy" => settings.model_group_retry_policy = parse(value),
         "num_retries" => settings.num_retries = Some(as_u32(value)),
+        "optional_pre_call_checks" => {
+            let enforces = items(value)
+                .iter()
+                .any(|v| v == "enforce_model_rate_limits");
+            settings.optional_pre_call_checks.enforce_model_rate_limits = enforces;
+        }
         "retry_after" => settings.retry_after = seconds(value),
         "retry_policy" => settings.retry_policy = Some(parse::<RetryPolicy>(value)),
         "routing_strategy" => {
-            settings.routing_strategy = match value.as_str().unwrap_or_default() {
-                "simple-shuffle" => StrategySpec::SimpleShuffle,
-                "least-busy" => StrategySpec::LeastBusy,
-                "latency-based-routing" => {
-                    StrategySpec::LowestLatency(LowestLatencyArgs::default())
-                }
-                other => return Err(format!("unknown routing_strategy {other}")),
-            }
+            settings.routing_strategy = strategy(value)?;
+        }
+        "routing_groups" => {
+            let groups: Result<_, _> = items(value).iter().map(routing_group).collect();
+            settings.routing_groups = groups?;
         }
         "stream_timeout" => settings.stream_timeout = Some(seconds(value)),
         "timeout" => settings.timeout = Some(seconds(value)),
@@ -128,6 +113,7 @@ fn deployment(given: &Object) -> Result<DeploymentConfig, String> {
             "model" => {
                 let model = value.as_str().ok_or("litellm_params.model is not a text")?;
                 deployment.model = model.to_owned();
+                deployment.listed_prices = listed_prices(model).unwrap_or_default();
             }
             "num_retries" => deployment.num_retries = Some(as_u32(value)),
             "order" => deployment.order = value.as_i64(),
@@ -150,10 +136,26 @@ fn deployment(given: &Object) -> Result<DeploymentConfig, String> {
             "blocked" => deployment.blocked = *value == true,
             "cooldown_time" => deployment.model_info_cooldown_time = Some(seconds(value)),
             "order" => deployment.order = deployment.order.or(value.as_i64()),
+            "rpm" => deployment.model_info_rpm = value.as_u64(),
+            "tpm" => deployment.model_info_tpm = value.as_u64(),
             _ => {}
         }
     }
     Ok(deployment)
+}
+
+/// What LiteLLM's price registry says of a model that a vector names without a provider.
+pub(crate) fn listed_prices(model: &str) -> Option<Prices> {
+    let (input, output) = match model {
+        "gpt-4o" => (2.5e-6, 1e-5),
+        "gpt-4o-mini" => (1.5e-7, 6e-7),
+        _ => return None,
+    };
+    Some(Prices {
+        input: Some(input),
+        output: Some(output),
+        ..Prices::default()
+    })
 }
 
 /// The settings that a request brings along.
@@ -191,6 +193,37 @@ pub(crate) fn refused(config: &Config) -> BTreeSet<String> {
     config.deployments.iter().filter(refuses).map(id).collect()
 }
 
+fn strategy(name: &Value) -> Result<StrategySpec, String> {
+    let name = name.as_str().unwrap_or_default();
+    StrategySpec::named(name).ok_or_else(|| format!("unknown routing_strategy {name}"))
+}
+
+fn routing_group(group: &Value) -> Result<RoutingGroup, String> {
+    let mut routing_strategy = strategy(&group["routing_strategy"])?;
+    if let Some(args) = group.get("routing_strategy_args") {
+        set_args(&mut routing_strategy, args);
+    }
+    Ok(RoutingGroup {
+        group_name: parse(&group["group_name"]),
+        models: parse(&group["models"]),
+        routing_strategy,
+        model_priorities: group.get("model_priorities").map(parse).unwrap_or_default(),
+    })
+}
+
+fn set_args(strategy: &mut StrategySpec, args: &Value) {
+    match strategy {
+        StrategySpec::LowestLatency(latency) => *latency = latency_args(args),
+        StrategySpec::UsageBased(usage) | StrategySpec::UsageBasedV2(usage) => {
+            usage.ttl = args.get("ttl").map_or(usage.ttl, seconds);
+        }
+        StrategySpec::SimpleShuffle
+        | StrategySpec::LeastBusy
+        | StrategySpec::LowestCost
+        | StrategySpec::Priority => {}
+    }
+}
+
 fn latency_args(args: &Value) -> LowestLatencyArgs {
     let default = LowestLatencyArgs::default();
     let number = |key: &str| args.get(key).and_then(Value::as_f64);
@@ -205,107 +238,23 @@ fn latency_args(args: &Value) -> LowestLatencyArgs {
     }
 }
 
-/// Entries in the file's order; each must hold exactly one name with a list, but for one list.
-///
-/// The core's type holds only what is well-formed, so what LiteLLM does with the rest is done here:
-/// 1.92 reads a text in place of a list letter by letter, 1.110 refuses it; 1.92 refuses a mapping
-/// in place of the list of entries, 1.110 sees its last key as the fallback of everybody.
-fn as_fallbacks(key: &str, value: &Value, version: ProfileName) -> Result<Fallbacks, String> {
-    let old = version == ProfileName::Litellm192;
-    if let Some(map) = value.as_object() {
-        let last = map.keys().next_back().filter(|_| !old);
-        let last = last.ok_or_else(|| format!("{key} is no list"))?;
-        return Ok(vec![("*".to_owned(), vec![last.clone()])]);
-    }
-    let targets = |name: &str, list: &Value| match list.as_str() {
-        Some(text) if old => Ok(text.chars().map(String::from).collect()),
-        _ => serde_json::from_value(list.clone())
-            .map_err(|_| format!("{key}.{name} is not a list of names")),
-    };
+/// Entries in the file's order; each must hold exactly one name with a list.
+fn as_fallbacks(key: &str, value: &Value) -> Result<Fallbacks, String> {
     let entry = |entry: &Value| {
         let entry = entry
             .as_object()
             .ok_or_else(|| format!("{key} holds no mapping"))?;
         match entry.iter().next() {
-            // Nobody checks this list; of each entry only the first name is ever looked at.
-            Some((name, list)) if entry.len() == 1 || key == "context_window_fallbacks" => {
-                Ok((name.clone(), targets(name, list)?))
+            Some((name, list)) if entry.len() == 1 => {
+                let names = serde_json::from_value(list.clone());
+                let names = names.map_err(|_| format!("{key}.{name} is not a list of names"))?;
+                Ok((name.clone(), names))
             }
             _ => Err(format!("an entry of {key} has not exactly one key")),
         }
     };
     items(value).iter().map(entry).collect()
 }
-
-/// Whether LiteLLM's router takes a keyword of this name.
-pub(crate) fn is_constructor_key(key: &str) -> bool {
-    CONSTRUCTOR_KEYS.contains(&key)
-}
-
-/// The keywords of `Router(...)`, as its signature lists them. (semantics 1.9)
-const CONSTRUCTOR_KEYS: [&str; 61] = [
-    "alerting_config",
-    "allowed_fails",
-    "allowed_fails_policy",
-    "assistants_config",
-    "auto_router_capability_limit",
-    "background_health_check_model_groups",
-    "cache_kwargs",
-    "cache_responses",
-    "caching_groups",
-    "client_ttl",
-    "content_policy_fallbacks",
-    "context_window_fallbacks",
-    "cooldown_time",
-    "debug_level",
-    "default_fallbacks",
-    "default_litellm_params",
-    "default_max_parallel_requests",
-    "default_priority",
-    "deployment_affinity_ttl_seconds",
-    "disable_cooldowns",
-    "enable_health_check_routing",
-    "enable_mid_stream_fallback_continuation",
-    "enable_pre_call_checks",
-    "enable_tag_filtering",
-    "enable_weighted_failover",
-    "fallback_access_check",
-    "fallback_budget_check",
-    "fallback_on_unsupported_params",
-    "fallbacks",
-    "guardrail_list",
-    "health_check_ignore_transient_errors",
-    "health_check_staleness_threshold",
-    "ignore_invalid_deployments",
-    "max_fallbacks",
-    "model_group_affinity_config",
-    "model_group_alias",
-    "model_group_retry_policy",
-    "model_list",
-    "num_retries",
-    "optional_pre_call_checks",
-    "plugins",
-    "polling_interval",
-    "provider_budget_config",
-    "redis_db",
-    "redis_host",
-    "redis_password",
-    "redis_port",
-    "redis_url",
-    "retry_after",
-    "retry_policy",
-    "router_general_settings",
-    "routing_groups",
-    "routing_strategy",
-    "routing_strategy_args",
-    "search_tools",
-    "session_affinity_repin_on_failover",
-    "set_verbose",
-    "stream_timeout",
-    "tag_filtering_match_any",
-    "tag_routing_prefix",
-    "timeout",
-];
 
 /// One of a deployment's `litellm_params`.
 pub(crate) fn param<'a>(deployment: &'a Object, key: &str) -> Option<&'a Value> {
@@ -340,16 +289,10 @@ fn seconds(value: &Value) -> Duration {
     )
 }
 
-/// A count. LiteLLM takes what is below zero as none, and cuts off what is after the point.
+/// A count; LiteLLM treats what is below zero as none.
 fn as_u32(value: &Value) -> u32 {
     let number = value
-        .as_f64()
-        .unwrap_or_else(|| panic!("{value} is no number"));
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a float-to-integer cast saturates"
-    )]
-    let count = number as u32;
-    count
+        .as_i64()
+        .unwrap_or_else(|| panic!("{value} is no whole number"));
+    u32::try_from(number.max(0)).expect("a small number")
 }

@@ -85,9 +85,8 @@ pub(crate) struct Played {
     pub(crate) attempts: Vec<PlayedAttempt>,
     /// Attempts on a port where nobody listens.
     pub(crate) refused: usize,
-    /// Waits that the router asked for, in all and after the last attempt.
+    /// Computed waits.
     pub(crate) waits: usize,
-    pub(crate) waits_after: usize,
     pub(crate) result: PlayedResult,
 }
 
@@ -95,8 +94,6 @@ pub(crate) struct Played {
 pub(crate) struct PlayedAttempt {
     pub(crate) deployment: String,
     pub(crate) status: String,
-    /// Waits that the router asked for since the attempt before it.
-    pub(crate) waits_before: usize,
     pub(crate) arrived: Instant,
     pub(crate) ended: Instant,
 }

@@ -3,8 +3,7 @@
 use std::{collections::BTreeMap, collections::BTreeSet, time::Duration};
 
 use router::{
-    Deadline, ErrorBody, ErrorClass, Failure, Instant, Outcome, Profile, RetryAfter, StreamBreak,
-    Usage,
+    Deadline, ErrorBody, ErrorClass, Failure, Instant, Outcome, Profile, Reached, RetryAfter, Usage,
 };
 
 use crate::{
@@ -20,16 +19,6 @@ pub(crate) struct ScriptedUpstream<'a> {
     refused: BTreeSet<String>,
     calls: BTreeMap<&'a str, usize>,
     profile: Profile,
-}
-
-/// One call of a client's.
-#[derive(Debug)]
-pub(crate) struct Call {
-    /// How long ago it was sent: deadlines count from then.
-    pub(crate) sent_before: Duration,
-    pub(crate) stream: bool,
-    pub(crate) embedding: bool,
-    pub(crate) deadline: Deadline,
 }
 
 /// What becomes of one call, counted from its arrival upstream.
@@ -57,16 +46,23 @@ impl<'a> ScriptedUpstream<'a> {
         }
     }
 
-    /// A call arrives.
-    pub(crate) fn call(&mut self, at: Instant, deployment: &str, call: &Call) -> Course {
+    /// A call arrives. `sent_before` is how long ago it was sent: deadlines count from then.
+    pub(crate) fn call(
+        &mut self,
+        at: Instant,
+        sent_before: Duration,
+        deployment: &str,
+        stream: bool,
+        deadline: Deadline,
+    ) -> Course {
         if self.refused.contains(deployment) {
             let mut course = Course::failing("refused", Failure::of(ErrorClass::InternalServer));
             course.unseen = true;
             return course;
         }
         let reply = self.next_reply(at, deployment);
-        let course = self.course(at, &reply, call);
-        cut_short(course, &reply, call.sent_before, call.deadline)
+        let course = self.course(at, &reply, stream);
+        cut_short(course, &reply, sent_before, deadline)
     }
 
     fn next_reply(&mut self, at: Instant, deployment: &str) -> Reply {
@@ -98,7 +94,7 @@ impl<'a> ScriptedUpstream<'a> {
     }
 
     /// What the reply is to a client that waits for it whatever it takes.
-    fn course(&self, at: Instant, reply: &Reply, call: &Call) -> Course {
+    fn course(&self, at: Instant, reply: &Reply, stream: bool) -> Course {
         let latency = millis(reply.latency_ms);
         if reply.hang {
             return Course {
@@ -125,11 +121,8 @@ impl<'a> ScriptedUpstream<'a> {
                 )
             };
         }
-        let mut usage = usage(reply.usage);
-        if call.embedding {
-            usage.completion_tokens = 0;
-        }
-        if !call.stream {
+        let usage = usage(reply.usage);
+        if !stream {
             return Course {
                 label: status.to_string(),
                 unseen: false,
@@ -161,15 +154,21 @@ impl<'a> ScriptedUpstream<'a> {
                 } else {
                     "break".to_owned()
                 };
-                let (failure, how) = if event {
-                    let message = reply.error.as_ref().and_then(|e| e.message.as_deref());
-                    let message = message.unwrap_or("scripted mid-stream failure");
-                    let failure = Failure::of_event(message, &self.profile);
-                    (failure, StreamBreak::ErrorEvent)
+                let class = if event {
+                    ErrorClass::InternalServer
                 } else {
-                    (Failure::of(ErrorClass::ApiConnection), StreamBreak::Cut)
+                    ErrorClass::ApiConnection
                 };
-                let failure = failure.in_stream(how, after, (after > 0).then_some(first));
+                let reached = match after {
+                    0 => Reached::Headers,
+                    _ => Reached::Content,
+                };
+                let failure = Failure {
+                    reached,
+                    tokens_delivered: after,
+                    first_token_after: (after > 0).then_some(first),
+                    ..Failure::of(class)
+                };
                 Course {
                     headers_after: latency,
                     ends_after: chunk(after),
@@ -183,7 +182,7 @@ impl<'a> ScriptedUpstream<'a> {
         let body = reply.error.clone().unwrap_or_default();
         let scripted = format!("scripted failure {status}");
         let body = ErrorBody {
-            code: body.code.as_ref().and_then(serde_json::Value::as_str),
+            code: body.code.as_deref(),
             kind: body.kind.as_deref().or(Some("scripted")),
             message: body.message.as_deref().unwrap_or(&scripted),
         };
@@ -221,6 +220,7 @@ impl Course {
 fn cut_short(course: Course, reply: &Reply, sent_before: Duration, deadline: Deadline) -> Course {
     let gives_up_after = match deadline {
         Deadline::None => None,
+        Deadline::Content(_) => unreachable!("no vector sets limits on content"),
         Deadline::Whole(most) => {
             let end = most.saturating_sub(sent_before);
             (course.ends_after > end).then_some(end)
@@ -245,10 +245,13 @@ fn cut_short(course: Course, reply: &Reply, sent_before: Duration, deadline: Dea
     };
     let mut failure = Failure::of(ErrorClass::Timeout);
     let first = course.headers_after.saturating_add(millis(reply.ttft_ms));
+    if end > course.headers_after {
+        failure.reached = Reached::Headers;
+    }
     if end > first {
-        failure = failure.in_stream(StreamBreak::Silence, 1, Some(first));
-    } else if end > course.headers_after {
-        failure = failure.in_stream(StreamBreak::Silence, 0, None);
+        failure.reached = Reached::Content;
+        failure.tokens_delivered = 1;
+        failure.first_token_after = Some(first);
     }
     Course {
         ends_after: end,

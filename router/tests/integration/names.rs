@@ -136,7 +136,7 @@ fn changed_settings_count_from_the_next_failure_on_and_cooldowns_survive_them() 
     settings.cooldown_time = Some(Duration::from_secs(60));
     settings.fallbacks = Some(vec![("m".to_owned(), vec!["a".to_owned()])]);
 
-    hand.router.update_settings(settings);
+    hand.router.update_settings(settings).unwrap();
 
     assert_eq!(hand.router.cooled_until(hand.now, A), until);
     let attempt = sent(hand.arrive("m"));

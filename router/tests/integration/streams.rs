@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use router::{Answer, ErrorClass, Failure, Outcome, RouteError, RouterConfig, StreamBreak, Usage};
+use router::{Answer, ErrorClass, Failure, Outcome, RouteError, RouterConfig, Usage};
 
 use crate::harness::{B, Hand, NEW, OLD, answered, group, sent, waiting};
 
@@ -17,12 +17,11 @@ fn with_fallback(profile: router::Profile) -> RouterConfig {
 }
 
 fn broken_after(tokens: u32, class: ErrorClass) -> Outcome {
-    let how = match class {
-        ErrorClass::Timeout => StreamBreak::Silence,
-        _ => StreamBreak::ErrorEvent,
-    };
-    let first = (tokens > 0).then_some(FIRST);
-    Outcome::Failure(Failure::of(class).in_stream(how, tokens, first))
+    Outcome::Failure(Failure {
+        tokens_delivered: tokens,
+        first_token_after: (tokens > 0).then_some(FIRST),
+        ..Failure::of(class)
+    })
 }
 
 #[test]
@@ -41,7 +40,7 @@ fn an_error_after_the_first_token_surfaces_at_once_in_1_110() {
     };
     assert_eq!(
         (error.exception(), error.status()),
-        ("InternalServerError", Some(500))
+        ("APIConnectionError", Some(500))
     );
     let RouteError::Attempt { failure, .. } = error else {
         panic!("{error:?}")
@@ -88,8 +87,7 @@ fn a_stream_that_is_cut_off_is_a_short_answer_in_1_92() {
     let attempt = sent(hand.arrive_with("m", true, None));
     hand.pass(0.5);
 
-    let cut_off = Failure::of(ErrorClass::ApiConnection);
-    let cut_off = Outcome::Failure(cut_off.in_stream(StreamBreak::Cut, 3, Some(FIRST)));
+    let cut_off = broken_after(3, ErrorClass::ApiConnection);
     let answer = answered(hand.finish(attempt, &cut_off));
 
     let Answer::Completed { usage, trail, .. } = answer else {
@@ -101,62 +99,13 @@ fn a_stream_that_is_cut_off_is_a_short_answer_in_1_92() {
 }
 
 #[test]
-fn a_stream_that_fails_before_its_first_token_is_an_ordinary_failure_in_1_110_only() {
-    let broken = broken_after(0, ErrorClass::ApiConnection);
+fn a_stream_that_fails_before_its_first_token_is_an_ordinary_failure() {
     let mut hand = Hand::new(&with_fallback(NEW));
     let attempt = sent(hand.arrive_with("m", true, None));
-    let wait = waiting(hand.finish(attempt, &broken));
+
+    let wait = waiting(hand.finish(attempt, &broken_after(0, ErrorClass::InternalServer)));
+
     let _retry = sent(hand.wait(wait));
-
-    let mut hand = Hand::new(&with_fallback(OLD));
-    let attempt = sent(hand.arrive_with("m", true, None));
-    let fallback = sent(hand.finish(attempt, &broken));
-    assert_eq!(fallback.deployment(), B);
-}
-
-#[test]
-fn an_error_of_the_request_inside_a_stream_surfaces_as_it_is_in_both() {
-    for profile in [OLD, NEW] {
-        let mut hand = Hand::new(&with_fallback(profile));
-        let attempt = sent(hand.arrive_with("m", true, None));
-
-        let broken = broken_after(3, ErrorClass::ContextWindowExceeded);
-        let answer = answered(hand.finish(attempt, &broken));
-
-        let Answer::Failed { error, .. } = answer else {
-            panic!("{answer:?}")
-        };
-        assert_eq!(error.exception(), "ContextWindowExceededError");
-    }
-}
-
-#[test]
-fn a_silent_stream_without_fallbacks_is_a_connection_error_in_1_92_and_a_timeout_in_1_110() {
-    for (profile, exception) in [(OLD, "APIConnectionError"), (NEW, "Timeout")] {
-        let mut hand = Hand::new(&group(["a"], profile));
-        let attempt = sent(hand.arrive_with("m", true, None));
-
-        let answer = answered(hand.finish(attempt, &broken_after(3, ErrorClass::Timeout)));
-
-        let Answer::Failed { error, .. } = answer else {
-            panic!("{answer:?}")
-        };
-        assert_eq!(error.exception(), exception);
-    }
-}
-
-#[test]
-fn after_a_broken_stream_1_92_forgets_what_the_request_said_about_fallbacks() {
-    let mut hand = Hand::new(&with_fallback(OLD));
-    let overrides = router::Overrides {
-        disable_fallbacks: true,
-        ..router::Overrides::default()
-    };
-    let attempt = sent(hand.arrive_with("m", true, Some(overrides)));
-
-    let fallback = sent(hand.finish(attempt, &broken_after(3, ErrorClass::ApiConnection)));
-
-    assert_eq!(fallback.deployment(), B);
 }
 
 #[test]

@@ -23,7 +23,7 @@ use router::{
     DeploymentConfig, DeploymentId, ErrorClass, ProfileName, RouterConfig, RouterSettings,
     StrategySpec,
     config::{Fallbacks, RetryPolicy},
-    strategy::LowestLatencyArgs,
+    strategy::{LowestLatencyArgs, UsageArgs},
 };
 
 use crate::world::{Asked, Case, End, deployment, most_attempts_in_a_hop, play};
@@ -70,6 +70,9 @@ fn settings() -> impl Strategy<Value = RouterSettings> {
         Just(StrategySpec::SimpleShuffle),
         Just(StrategySpec::LeastBusy),
         Just(StrategySpec::LowestLatency(LowestLatencyArgs::default())),
+        Just(StrategySpec::LowestCost),
+        Just(StrategySpec::UsageBased(UsageArgs::default())),
+        Just(StrategySpec::UsageBasedV2(UsageArgs::default())),
     ];
     let parts = (
         strategy,

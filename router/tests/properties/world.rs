@@ -9,7 +9,7 @@ use std::{
 use router::{
     Attempt, DeploymentConfig, DeploymentId, ErrorClass, Event, Failure, Instant, Observer,
     Outcome, Overrides, Parked, Request, RequestId, RetryAfter, Router, RouterConfig, Seed, Step,
-    StreamBreak, Turn, Usage, Wait,
+    Turn, Usage, Wait,
 };
 
 /// What is asked and what comes back.
@@ -265,14 +265,11 @@ fn request(router: &mut Router, case: &Case, id: RequestId) -> Request {
 
 fn outcome(end: End, stream: bool) -> Outcome {
     match end {
-        End::Broken(class) if stream => {
-            let how = match class == ErrorClass::ApiConnection {
-                true => StreamBreak::Cut,
-                false => StreamBreak::ErrorEvent,
-            };
-            let first = Some(Duration::from_millis(10));
-            Outcome::Failure(Failure::of(class).in_stream(how, 3, first))
-        }
+        End::Broken(class) if stream => Outcome::Failure(Failure {
+            tokens_delivered: 3,
+            first_token_after: Some(Duration::from_millis(10)),
+            ..Failure::of(class)
+        }),
         End::Status(status, hint) => {
             let failure = Failure::with_status(status);
             Outcome::Failure(match hint {

@@ -138,6 +138,19 @@ pub(super) static LITELLM_PARAMS: Section<Draft> = Section {
         used("stream_timeout", |d, s| {
             s.timeout().map(|limit| d.deployment.stream_timeout = limit)
         }),
+        // The next three are routelab's own.
+        used("first_token_timeout", |d, s| {
+            s.timeout()
+                .map(|limit| d.deployment.stream_limits.first_token = limit)
+        }),
+        used("stream_idle_timeout", |d, s| {
+            s.timeout()
+                .map(|limit| d.deployment.stream_limits.idle = limit)
+        }),
+        used("stream_total_timeout", |d, s| {
+            s.timeout()
+                .map(|limit| d.deployment.stream_limits.total = limit)
+        }),
         used("num_retries", |d, s| {
             s.few().map(|retries| d.deployment.num_retries = retries)
         }),

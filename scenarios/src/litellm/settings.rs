@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use router::{RouterSettings, StrategySpec, strategy::LowestLatencyArgs};
+use router::{
+    RouterSettings, StrategySpec,
+    strategy::{LowestLatencyArgs, UsageArgs},
+};
 
 use super::{
     fallbacks::{Entries, read_aliases, read_fallbacks, read_groups},
@@ -34,14 +37,19 @@ pub(super) static ROUTER_SETTINGS: Section<Draft> = Section {
             Ok(())
         }),
         used("routing_strategy_args", |d, s| {
-            if let StrategySpec::LowestLatency(args) = &mut d.settings.routing_strategy {
-                s.section(&LATENCY_ARGS, args)
-            } else {
-                s.ignore(format!(
-                    "{} takes no arguments",
-                    d.settings.routing_strategy.name()
-                ));
-                Ok(())
+            match &mut d.settings.routing_strategy {
+                StrategySpec::LowestLatency(args) => s.section(&LATENCY_ARGS, args),
+                StrategySpec::UsageBased(args) | StrategySpec::UsageBasedV2(args) => {
+                    s.section(&USAGE_ARGS, args)
+                }
+                strategy @ (StrategySpec::SimpleShuffle
+                | StrategySpec::LeastBusy
+                | StrategySpec::LowestCost
+                | StrategySpec::Priority) => {
+                    let why = format!("{} takes no arguments", strategy.name());
+                    s.ignore(why);
+                    Ok(())
+                }
             }
         }),
         used("num_retries", |d, s| {
@@ -92,6 +100,19 @@ pub(super) static ROUTER_SETTINGS: Section<Draft> = Section {
         }),
         used("stream_timeout", |d, s| {
             s.timeout().map(|limit| d.settings.stream_timeout = limit)
+        }),
+        // The next three are routelab's own.
+        used("first_token_timeout", |d, s| {
+            s.timeout()
+                .map(|limit| d.settings.stream_limits.first_token = limit)
+        }),
+        used("stream_idle_timeout", |d, s| {
+            s.timeout()
+                .map(|limit| d.settings.stream_limits.idle = limit)
+        }),
+        used("stream_total_timeout", |d, s| {
+            s.timeout()
+                .map(|limit| d.settings.stream_limits.total = limit)
         }),
         used("fallbacks", |d, s| {
             read_fallbacks(s, Entries::OneKey).map(|list| d.settings.fallbacks = list)
@@ -214,6 +235,15 @@ static LATENCY_ARGS: Section<LowestLatencyArgs> = Section {
             Ok(())
         }),
     ],
+    families: &[],
+    otherwise: UNKNOWN,
+};
+
+/// `routing_strategy_args` of usage-based-routing and its second version (semantics 1.9).
+static USAGE_ARGS: Section<UsageArgs> = Section {
+    keys: &[used("ttl", |args, s| {
+        s.seconds().map(|ttl| args.ttl = ttl.unwrap_or(args.ttl))
+    })],
     families: &[],
     otherwise: UNKNOWN,
 };
@@ -365,11 +395,7 @@ fn read_strategy(s: &mut Setting<'_>) -> Result<Option<StrategySpec>> {
     }
     let runs = || one_of(&StrategySpec::NAMES);
     match name.as_str() {
-        "simple-shuffle" => Ok(Some(StrategySpec::SimpleShuffle)),
-        "least-busy" => Ok(Some(StrategySpec::LeastBusy)),
-        "latency-based-routing" => Ok(Some(StrategySpec::LowestLatency(
-            LowestLatencyArgs::default(),
-        ))),
+        name if StrategySpec::NAMES.contains(&name) => Ok(StrategySpec::named(name)),
         name if LITELLM_STRATEGIES.contains(&name) => Err(s
             .error(format!("strategy `{name}` cannot be run yet"))
             .help(format!("accepted is {}", runs()))),

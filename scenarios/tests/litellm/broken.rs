@@ -94,10 +94,10 @@ fn router_settings_of_the_wrong_kind() {
 
 #[test]
 fn strategies_that_cannot_be_run() {
-    insta::assert_snapshot!(fails_with("router_settings:\n  routing_strategy: usage-based-routing-v2\n"), @"config.yaml:3:21: router_settings.routing_strategy: strategy `usage-based-routing-v2` cannot be run yet; accepted is simple-shuffle, least-busy or latency-based-routing");
+    insta::assert_snapshot!(fails_with("router_settings:\n  routing_strategy: lar1\n"), @"config.yaml:3:21: router_settings.routing_strategy: strategy `lar1` cannot be run yet; accepted is simple-shuffle, least-busy, latency-based-routing, cost-based-routing, usage-based-routing or usage-based-routing-v2");
     insta::assert_snapshot!(fails_with("router_settings:\n  routing_strategy: least-bussy\n"), @"config.yaml:3:21: router_settings.routing_strategy: unknown strategy `least-bussy`; did you mean `least-busy`?");
-    insta::assert_snapshot!(fails_with("router_settings:\n  routing_strategy: fastest\n"), @"config.yaml:3:21: router_settings.routing_strategy: unknown strategy `fastest`; accepted is simple-shuffle, least-busy or latency-based-routing");
-    insta::assert_snapshot!(fails_with("router_settings:\n  routing_strategy: os.environ/STRATEGY\n"), @"config.yaml:3:21: router_settings.routing_strategy: the strategy stands in the environment, which is never asked; accepted is simple-shuffle, least-busy or latency-based-routing");
+    insta::assert_snapshot!(fails_with("router_settings:\n  routing_strategy: fastest\n"), @"config.yaml:3:21: router_settings.routing_strategy: unknown strategy `fastest`; accepted is simple-shuffle, least-busy, latency-based-routing, cost-based-routing, usage-based-routing or usage-based-routing-v2");
+    insta::assert_snapshot!(fails_with("router_settings:\n  routing_strategy: os.environ/STRATEGY\n"), @"config.yaml:3:21: router_settings.routing_strategy: the strategy stands in the environment, which is never asked; accepted is simple-shuffle, least-busy, latency-based-routing, cost-based-routing, usage-based-routing or usage-based-routing-v2");
     insta::assert_snapshot!(fails_with("router_settings:\n  routing_strategy: latency-based-routing\n  routing_strategy_args: {ttft_percentile: 95}\n"), @"config.yaml:4:44: router_settings.routing_strategy_args.ttft_percentile: found the number 95; accepted is a fraction above 0, up to 1");
     insta::assert_snapshot!(fails_with("router_settings:\n  routing_strategy: latency-based-routing\n  routing_strategy_args: {max_latency_list_size: 0}\n"), @"config.yaml:4:50: router_settings.routing_strategy_args.max_latency_list_size: found the number 0; accepted is a whole number from 1 to 1,000,000");
 }

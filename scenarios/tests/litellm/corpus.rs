@@ -46,18 +46,10 @@ fn published() -> Option<Vec<Published>> {
     Some(rows.collect())
 }
 
-/// Reads a published config; a strategy that cannot be run yet is replaced, as a user would do.
-fn read_runnable(config: &Published) -> Result<(Node, LitellmConfig), scenarios::ScenarioError> {
-    let mut tree = litellm::parse(&config.text, &config.file)?;
-    let read = litellm::from_node(&tree, &config.file);
-    if !read
-        .as_ref()
-        .is_err_and(|error| error.message().contains("cannot be run yet"))
-    {
-        return read.map(|read| (tree, read));
-    }
-    tree.set_path("router_settings.routing_strategy", "simple-shuffle")?;
-    litellm::from_node(&tree, &config.file).map(|read| (tree, read))
+fn read(config: &Published) -> Result<(Node, LitellmConfig), scenarios::ScenarioError> {
+    let tree = litellm::parse(&config.text, &config.file)?;
+    let read = litellm::from_node(&tree, &config.file)?;
+    Ok((tree, read))
 }
 
 #[test]
@@ -66,7 +58,7 @@ fn every_published_config_gives_the_deployments_of_the_index() {
     assert!(configs.len() >= 35, "only {} configs", configs.len());
 
     for config in configs.iter().filter(|config| config.shape == "config") {
-        let (_, read) = read_runnable(config).unwrap_or_else(|error| panic!("{error}"));
+        let (_, read) = read(config).unwrap_or_else(|error| panic!("{error}"));
 
         let names: BTreeSet<&str> = read
             .router
@@ -97,9 +89,6 @@ fn published_configs_that_cannot_be_run_say_why() {
     }
 
     insta::assert_snapshot!(told, @"
-    BHQUAN97: config.yaml:300:21: router_settings.routing_strategy: strategy `usage-based-routing-v2` cannot be run yet; accepted is simple-shuffle, least-busy or latency-based-routing
-    Fast-Editor: config.yaml:67:21: router_settings.routing_strategy: strategy `cost-based-routing` cannot be run yet; accepted is simple-shuffle, least-busy or latency-based-routing
-    aws-samples: config.yaml:393:21: router_settings.routing_strategy: strategy `usage-based-routing-v2` cannot be run yet; accepted is simple-shuffle, least-busy or latency-based-routing
     brama-ai: config.yaml:1:1: found a template (`{{ … }}`), which is no YAML yet; render it first, as `helm template` does, and give the result
     nilayparikh: config.yaml:22:1: model_list: it is missing; files named under `include` are not read: put their entries here
     ");
@@ -140,7 +129,7 @@ fn every_key_of_every_published_config_is_used_or_ignored_exactly_once() {
 
     let mut checked = 0;
     for config in &configs {
-        let Ok((tree, read)) = read_runnable(config) else {
+        let Ok((tree, read)) = read(config) else {
             continue;
         };
         checked += assert_whole(&tree, &read, &config.file);
@@ -160,7 +149,7 @@ fn what_is_ignored_in_a_published_config_is_told_in_few_lines() {
         })
         .unwrap();
 
-    let (_, read) = read_runnable(config).unwrap();
+    let (_, read) = read(config).unwrap();
 
     insta::assert_snapshot!(read.ignored_in_lines().join("\n"), @"
     check this: router_settings.enable_pre_call_check (line 397): unknown to LiteLLM 1.110 as far as routelab knows; did you mean `enable_pre_call_checks`?
@@ -189,7 +178,7 @@ fn suspicious_keys_of_the_published_configs_are_few_and_deserve_it() {
 
     let mut told = BTreeSet::new();
     for config in &configs {
-        let Ok((_, read)) = read_runnable(config) else {
+        let Ok((_, read)) = read(config) else {
             continue;
         };
         for key in read.ignored.iter().filter(|key| key.suspicious) {

@@ -107,6 +107,25 @@ fn all_router_settings_are_read() {
 }
 
 #[test]
+fn the_three_limits_on_a_stream_are_read_for_the_router_and_for_a_deployment() {
+    let limits = "first_token_timeout: 5, stream_idle_timeout: 3, stream_total_timeout: 60";
+    let read = crate::read(&format!(
+        "model_list: [{{model_name: m, litellm_params: {{model: openai/x, {limits}}}}}]
+router_settings: {{{limits}}}
+"
+    ));
+
+    let expected = router::StreamLimits {
+        first_token: secs(5),
+        idle: secs(3),
+        total: secs(60),
+    };
+    assert_eq!(read.router.settings.stream_limits, expected);
+    assert_eq!(read.router.deployments[0].stream_limits, expected);
+    assert!(read.ignored.is_empty());
+}
+
+#[test]
 fn a_cooldown_time_of_zero_is_the_default() {
     assert_eq!(
         settings("router_settings: {cooldown_time: 0}").cooldown_time,

@@ -253,7 +253,7 @@ fn what_is_typed_wrong_is_told() {
     For more information, try '--help'.
     ");
     insta::assert_snapshot!(told(&folder, &["run", "tiny.yaml", "--profile", "litellm-2"]), @"
-    error: invalid value 'litellm-2' for '--profile <PROFILE>': known are litellm-1.92 and litellm-1.110
+    error: invalid value 'litellm-2' for '--profile <PROFILE>': known are litellm-1.92, litellm-1.110, corrected
 
     For more information, try '--help'.
     ");

@@ -1,0 +1,361 @@
+//! The router's own counts of requests and tokens a minute, and the two checks that refuse an
+//! attempt by them before anybody is called: the reservation of `usage-based-routing-v2` and
+//! `enforce_model_rate_limits`. (semantics 3.5 and 8.4)
+//!
+//! Counts are kept by deployment and UTC minute. Both checks share them: with both in use each
+//! attempt and each token counts twice. A check that is in use anywhere looks at every attempt of
+//! the router (observed).
+
+use std::time::Duration;
+
+use crate::{
+    config::{DeploymentConfig, RouterConfig},
+    observe::{Event, Observer},
+    outcome::Usage,
+    registry::TargetKind,
+    request::DeploymentId,
+    router::Router,
+    step::{RateLimitedBy, RouteError, Ticket},
+    strategy::{StrategySpec, UsageArgs},
+    time::{Epoch, Instant},
+    window::MinuteCount,
+};
+
+/// The counts of all deployments, and who checks them.
+#[derive(Debug)]
+pub(crate) struct RateLimits {
+    epoch: Epoch,
+    /// The arguments of `usage-based-routing-v2`, while it is in use.
+    reserves: Option<UsageArgs>,
+    /// Its arguments while it is told of answers.
+    hears: Option<UsageArgs>,
+    /// `enforce_model_rate_limits`; LiteLLM reads it only when a router is built.
+    enforces: bool,
+    refused_requests_count: bool,
+    reserves_after_the_instant: bool,
+    /// By deployment; empty while nobody checks.
+    counts: Vec<Counts>,
+}
+
+/// What a deployment was asked and what it answered in the minute under way.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    requests: MinuteCount,
+    tokens: MinuteCount,
+    /// When the last request was counted, and what was counted before that moment.
+    last: Option<(Instant, Option<u64>)>,
+}
+
+impl Counts {
+    fn note(&mut self, now: Instant, minute: u64) {
+        if self.last.is_none_or(|(at, _)| at < now) {
+            self.last = Some((now, self.requests.at(now, minute)));
+        }
+    }
+}
+
+/// A deployment's counts in the minute under way. `None`: nothing was counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct ThisMinute {
+    pub(crate) requests: Option<u64>,
+    pub(crate) tokens: Option<u64>,
+}
+
+impl RateLimits {
+    pub(crate) fn new(config: &RouterConfig, reserves: Option<UsageArgs>) -> Self {
+        let checks = &config.settings.optional_pre_call_checks;
+        let mut limits = Self {
+            epoch: config.epoch,
+            reserves: None,
+            hears: None,
+            enforces: checks.enforce_model_rate_limits,
+            refused_requests_count: config.profile.refused_requests_count,
+            reserves_after_the_instant: config.profile.reserves_after_the_instant,
+            counts: Vec::new(),
+        };
+        limits.reserve(reserves, reserves, config.deployments.len());
+        limits
+    }
+
+    /// Whether `usage-based-routing-v2` reserves and hears of answers from now on, and with which
+    /// arguments. What was counted stays.
+    pub(crate) fn reserve(
+        &mut self,
+        reserves: Option<UsageArgs>,
+        hears: Option<UsageArgs>,
+        deployments: usize,
+    ) {
+        self.reserves = reserves;
+        self.hears = hears;
+        if self.is_on() {
+            self.counts.resize(deployments, Counts::default());
+        }
+    }
+
+    /// Whether anybody checks.
+    pub(crate) const fn is_on(&self) -> bool {
+        self.reserves.is_some() || self.enforces
+    }
+
+    /// What was counted for a deployment, as the choice of `usage-based-routing-v2` sees it.
+    pub(crate) fn this_minute(&self, now: Instant, deployment: DeploymentId) -> ThisMinute {
+        let minute = self.epoch.minute(now);
+        let Some(counts) = self.counts.get(deployment.index()) else {
+            return ThisMinute::default();
+        };
+        let requests = match counts.last {
+            Some((at, before)) if at == now && self.reserves_after_the_instant => before,
+            _ => counts.requests.at(now, minute),
+        };
+        ThisMinute {
+            requests,
+            tokens: counts.tokens.at(now, minute),
+        }
+    }
+
+    /// Whether an attempt may be made; what is counted before it is counted here.
+    pub(crate) fn before_call(
+        &mut self,
+        now: Instant,
+        deployment: DeploymentId,
+        config: &DeploymentConfig,
+    ) -> Result<(), RateLimitedBy> {
+        let Some(counts) = self.counts.get_mut(deployment.index()) else {
+            return Ok(());
+        };
+        let minute = self.epoch.minute(now);
+        counts.note(now, minute);
+        if let Some(args) = self.reserves {
+            let over = |requests: u64| config.rpm_limit().is_some_and(|limit| requests > limit);
+            let full = |requests: u64| config.rpm_limit().is_some_and(|limit| requests >= limit);
+            if counts.requests.at(now, minute).is_some_and(full)
+                || over(counts.requests.add(now, minute, args.ttl, 1))
+            {
+                return Err(RateLimitedBy::UsageReservation);
+            }
+        }
+        if self.enforces {
+            let full = |tokens: u64| config.tpm_limit().is_some_and(|limit| tokens >= limit);
+            if counts.tokens.at(now, minute).is_some_and(full) {
+                return Err(RateLimitedBy::ModelRateLimits);
+            }
+            if let Some(limit) = config.rpm_limit()
+                && counts.requests.add(now, minute, COUNT_TTL, 1) > limit
+            {
+                if !self.refused_requests_count {
+                    counts.requests.take_back();
+                }
+                return Err(RateLimitedBy::ModelRateLimits);
+            }
+        }
+        Ok(())
+    }
+
+    /// A deployment answered.
+    pub(crate) fn answered(&mut self, now: Instant, deployment: DeploymentId, usage: Usage) {
+        let Some(counts) = self.counts.get_mut(deployment.index()) else {
+            return;
+        };
+        let minute = self.epoch.minute(now);
+        let enforces = self.enforces.then_some(COUNT_TTL);
+        let hears = self.hears.map(|args| args.ttl);
+        for ttl in hears.into_iter().chain(enforces) {
+            counts.tokens.add(now, minute, ttl, usage.total());
+        }
+    }
+}
+
+impl Router {
+    /// The checks before a call, for an attempt that is about to be sent. A refusal is judged as a
+    /// 429 that nobody said: it may bench the deployment for the router's time, but counts as no
+    /// failure of it. Blocking calls judge nothing (observed). (semantics 2.4, Q40)
+    pub(crate) fn check_rate_limits(
+        &mut self,
+        now: Instant,
+        ticket: Ticket,
+        deployment: DeploymentId,
+        obs: &mut impl Observer,
+    ) -> Result<(), RouteError> {
+        let config = &self.config.deployments[deployment.index()];
+        let state = self.requests.peek(ticket);
+        let (request, blocking) = (state.request.id, state.is_blocking());
+        // A blocking call by a deployment's id knows no checks (observed).
+        let by_id = self.registry.target(state.hop.group).kind == TargetKind::Deployment;
+        if blocking && by_id {
+            return Ok(());
+        }
+        let Err(by) = self.rate_limits.before_call(now, deployment, config) else {
+            return Ok(());
+        };
+        obs.observe(
+            now,
+            &Event::LimitRefused {
+                request,
+                deployment: Some(deployment),
+                by,
+            },
+        );
+        if !blocking {
+            self.charge(now, ticket, deployment, None, obs);
+        }
+        let told = !blocking || by != RateLimitedBy::UsageReservation;
+        Err(RouteError::RateLimited {
+            deployment: Some(deployment),
+            by,
+            retry_after: if told { RETRY_AFTER_S } else { 0 },
+        })
+    }
+
+    /// The strategy found nobody, although there were candidates. (semantics 3.5, 4.7)
+    pub(crate) fn nobody_fits(
+        &self,
+        now: Instant,
+        ticket: Ticket,
+        blocking: bool,
+        obs: &mut impl Observer,
+    ) -> RouteError {
+        let state = self.requests.peek(ticket);
+        let group = state.hop.group;
+        if !matches!(self.strategies.of(group), StrategySpec::UsageBasedV2(_)) {
+            return self.no_deployments(now, group);
+        }
+        if blocking {
+            return RouteError::OverUsageLimits;
+        }
+        let by = RateLimitedBy::UsageChoice;
+        let request = state.request.id;
+        obs.observe(
+            now,
+            &Event::LimitRefused {
+                request,
+                deployment: None,
+                by,
+            },
+        );
+        RouteError::RateLimited {
+            deployment: None,
+            by,
+            retry_after: RETRY_AFTER_S,
+        }
+    }
+}
+
+/// The `retry-after` of a refusal, in seconds. (semantics 3.5, 8.4)
+const RETRY_AFTER_S: u32 = 60;
+/// How long a minute's counts live, from the first. (semantics 0: RPM/TPM key TTL)
+const COUNT_TTL: Duration = Duration::from_secs(60);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: DeploymentId = DeploymentId(0);
+
+    struct Case {
+        limits: RateLimits,
+        config: DeploymentConfig,
+        now: Instant,
+    }
+
+    impl Case {
+        fn new(reserves: bool, enforces: bool, rpm: Option<u64>, tpm: Option<u64>) -> Self {
+            let mut config = RouterConfig::of_deployments(["a"]);
+            config
+                .settings
+                .optional_pre_call_checks
+                .enforce_model_rate_limits = enforces;
+            (config.deployments[0].rpm, config.deployments[0].tpm) = (rpm, tpm);
+            Self {
+                limits: RateLimits::new(&config, reserves.then(UsageArgs::default)),
+                config: config.deployments.remove(0),
+                now: Instant::ZERO,
+            }
+        }
+
+        fn call(&mut self) -> Option<RateLimitedBy> {
+            self.limits.before_call(self.now, A, &self.config).err()
+        }
+
+        /// How many of ten calls pass, each answered with 15 tokens.
+        fn pass(&mut self) -> usize {
+            let mut passed = 0;
+            for _ in 0..10 {
+                if self.call().is_none() {
+                    passed += 1;
+                    self.limits.answered(self.now, A, Usage::new(10, 5));
+                }
+            }
+            passed
+        }
+    }
+
+    #[test]
+    fn each_check_lets_exactly_its_limit_of_requests_pass_a_minute() {
+        for (reserves, enforces) in [(true, false), (false, true)] {
+            let mut case = Case::new(reserves, enforces, Some(3), None);
+
+            assert_eq!(case.pass(), 3);
+            case.now = Instant::from_secs_f64(59.9);
+            assert_eq!(case.pass(), 0);
+            case.now = Instant::from_secs_f64(60.0);
+            assert_eq!(case.pass(), 3);
+        }
+    }
+
+    #[test]
+    fn with_both_checks_each_request_and_each_token_counts_twice() {
+        assert_eq!(Case::new(true, true, Some(4), None).pass(), 2);
+
+        let mut case = Case::new(true, true, None, None);
+        case.pass();
+        assert_eq!(case.limits.this_minute(case.now, A).tokens, Some(300));
+    }
+
+    #[test]
+    fn tokens_that_were_answered_refuse_once_they_reach_the_tpm() {
+        assert_eq!(Case::new(false, true, None, Some(20)).pass(), 2);
+        assert_eq!(Case::new(false, true, None, Some(0)).pass(), 1, "none yet");
+        assert_eq!(
+            Case::new(true, false, None, Some(20)).pass(),
+            10,
+            "not checked"
+        );
+    }
+
+    #[test]
+    fn a_refused_request_stays_counted_in_1_92_only() {
+        for (stays, counted) in [(true, 3), (false, 1)] {
+            let mut case = Case::new(false, true, Some(1), None);
+            case.limits.refused_requests_count = stays;
+            for _ in 0..3 {
+                let _ = case.call();
+            }
+
+            case.now = Instant::from_secs_f64(1.0);
+            assert_eq!(case.limits.this_minute(case.now, A).requests, Some(counted));
+        }
+    }
+
+    #[test]
+    fn a_choice_sees_the_reservations_of_its_own_instant_in_1_92_only() {
+        for (after, seen) in [(true, Some(1)), (false, Some(2))] {
+            let mut case = Case::new(true, false, None, None);
+            case.limits.reserves_after_the_instant = after;
+            let _ = case.call();
+            case.now = Instant::from_secs_f64(1.0);
+            let _ = case.call();
+
+            assert_eq!(case.limits.this_minute(case.now, A).requests, seen);
+            case.now = Instant::from_secs_f64(1.1);
+            assert_eq!(case.limits.this_minute(case.now, A).requests, Some(2));
+        }
+    }
+
+    #[test]
+    fn nothing_is_counted_while_nobody_checks() {
+        let mut case = Case::new(false, false, Some(1), None);
+
+        assert_eq!(case.pass(), 10);
+        assert!(case.limits.counts.is_empty());
+    }
+}

@@ -1,0 +1,76 @@
+//! A request of the script, and a member of a group.
+
+use std::time::Duration;
+
+use router::{DeploymentConfig, Origin, Overrides};
+
+use crate::results::span;
+
+/// A request of the script.
+#[derive(Clone, Debug)]
+pub(crate) struct Ask {
+    pub(crate) model: String,
+    pub(crate) stream: bool,
+    pub(crate) prompt_tokens: u32,
+    pub(crate) origin: Origin,
+    pub(crate) overrides: Option<Overrides>,
+    /// Whom its picks are steered to, from the first: by the choice of its id, so only for
+    /// simple-shuffle among equals, and only while the candidates stay as they are at its start.
+    pub(crate) steered: Vec<String>,
+    /// The caller goes away this long after asking.
+    pub(crate) cancelled_after: Option<Duration>,
+    /// Which router it goes through.
+    pub(crate) router: usize,
+}
+
+impl Ask {
+    pub(crate) fn of(model: &str) -> Self {
+        Self {
+            model: model.to_owned(),
+            stream: false,
+            prompt_tokens: 10,
+            origin: Origin::default(),
+            overrides: None,
+            steered: Vec::new(),
+            cancelled_after: None,
+            router: 0,
+        }
+    }
+
+    /// Steers its picks.
+    pub(crate) fn to<const N: usize>(mut self, picks: [&str; N]) -> Self {
+        self.steered = picks.map(str::to_owned).into();
+        self
+    }
+
+    pub(crate) fn streamed(mut self) -> Self {
+        self.stream = true;
+        self
+    }
+
+    pub(crate) fn with(mut self, overrides: Overrides) -> Self {
+        self.overrides = Some(overrides);
+        self
+    }
+
+    pub(crate) fn cancelled_after(mut self, seconds: f64) -> Self {
+        self.cancelled_after = Some(span(seconds));
+        self
+    }
+
+    pub(crate) fn through(mut self, router: usize) -> Self {
+        self.router = router;
+        self
+    }
+}
+
+/// A deployment of a group.
+pub(crate) fn member(name: &str) -> DeploymentConfig {
+    let (group, id) = name.split_once(':').unwrap_or(("m", name));
+    DeploymentConfig {
+        id: id.to_owned(),
+        model_name: group.to_owned(),
+        model: format!("openai/fake-{id}"),
+        ..DeploymentConfig::default()
+    }
+}

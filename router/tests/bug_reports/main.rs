@@ -1,0 +1,22 @@
+//! Bug reports of operators of LLM routers, as test cases: one file a kind, one or more tests a
+//! report. Each scenario is played under the profiles of LiteLLM, where it shows the fault if that
+//! version has it, and under `corrected`, where it shows what was expected.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+#![allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "any other value fails the test"
+)]
+#![allow(dead_code, reason = "the harness comes before the kinds that use it")]
+
+mod ask;
+mod frames;
+mod harness;
+mod kind_01_cooldown_that_does_not_trigger;
+mod kind_04_retries_and_waiting;
+mod kind_06_choosing_by_weight;
+mod kind_09_concurrency;
+mod kind_10_streaming_failures;
+mod kind_11_time_limits;
+mod provider;
+mod results;
