@@ -3,16 +3,24 @@
 
 use std::{collections::VecDeque, time::Duration};
 
-use crate::{request::RequestId, time::Instant, window::TumblingCount};
+use crate::{
+    observe::CooldownReason,
+    operator::Cooldown,
+    request::{DeploymentId, RequestId},
+    time::Instant,
+    window::TumblingCount,
+};
 
 /// Live state of one deployment.
 #[derive(Debug, Default)]
 pub(crate) struct DeploymentState {
     /// In cooldown before this moment.
     cooled_until: Instant,
-    /// The cooldown length that the current cooldown's last writer asked for: what the "try again
-    /// in" hint reports (semantics 4.3, 4.7).
-    cooldown_shown: Duration,
+    /// When the current cooldown began.
+    cooled_since: Instant,
+    /// What the current cooldown's last writer asked for; its length is what the "try again in"
+    /// hint reports (semantics 4.3, 4.7).
+    cooldown_shown: CooldownShown,
     /// Failures within 60 s of the first of them.
     pub(crate) fails: TumblingCount,
     /// Successes within 60 s of the first of them.
@@ -28,6 +36,24 @@ pub(crate) struct DeploymentState {
     pub(crate) parked: VecDeque<RequestId>,
 }
 
+/// What a failure that asks for a cooldown says of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct CooldownShown {
+    pub(crate) length: Duration,
+    pub(crate) why: CooldownReason,
+    pub(crate) status: Option<u16>,
+}
+
+impl Default for CooldownShown {
+    fn default() -> Self {
+        Self {
+            length: Duration::ZERO,
+            why: CooldownReason::RateLimited,
+            status: None,
+        }
+    }
+}
+
 /// One for each error class, and one shared.
 pub(crate) const ALLOWED_FAILS_COUNTERS: usize = crate::outcome::ErrorClass::ALL.len() + 1;
 
@@ -39,16 +65,41 @@ impl DeploymentState {
 
     /// The length that the running cooldown was asked to have.
     pub(crate) fn cooldown_shown(&self) -> Duration {
-        self.cooldown_shown
+        self.cooldown_shown.length
     }
 
-    /// Benches it for `time`. A cooldown that is running keeps its end: only the length that is
+    /// The cooldown that is running.
+    pub(crate) fn cooldown(&self, now: Instant, deployment: DeploymentId) -> Option<Cooldown> {
+        let CooldownShown {
+            length,
+            why,
+            status,
+        } = self.cooldown_shown;
+        self.cooled_at(now).map(|until| Cooldown {
+            deployment,
+            since: self.cooled_since,
+            until,
+            why,
+            status,
+            length,
+        })
+    }
+
+    /// Ends the cooldown; `false`: none was running.
+    pub(crate) fn end_cooldown(&mut self, now: Instant) -> bool {
+        let cooled = self.cooled_at(now).is_some();
+        self.cooled_until = self.cooled_until.min(now);
+        cooled
+    }
+
+    /// Benches it as `asked`. A cooldown that is running keeps its end: only the length that is
     /// shown changes (semantics 4.3: a live cache key keeps its first expiry).
-    pub(crate) fn cool(&mut self, now: Instant, time: Duration) -> Instant {
+    pub(crate) fn cool(&mut self, now: Instant, asked: CooldownShown) -> Instant {
         if now >= self.cooled_until {
-            self.cooled_until = now + time;
+            self.cooled_since = now;
+            self.cooled_until = now + asked.length;
         }
-        self.cooldown_shown = time;
+        self.cooldown_shown = asked;
         self.cooled_until
     }
 }
@@ -60,10 +111,14 @@ mod tests {
     #[test]
     fn a_failure_during_a_cooldown_changes_what_is_shown_but_not_the_end() {
         let at = Instant::from_secs_f64;
+        let asked = |seconds| CooldownShown {
+            length: Duration::from_secs(seconds),
+            ..CooldownShown::default()
+        };
         let mut state = DeploymentState::default();
 
-        state.cool(at(0.0), Duration::from_secs(10));
-        let until = state.cool(at(6.0), Duration::from_secs(30));
+        state.cool(at(0.0), asked(10));
+        let until = state.cool(at(6.0), asked(30));
 
         assert_eq!(until, at(10.0));
         assert_eq!(state.cooldown_shown(), Duration::from_secs(30));

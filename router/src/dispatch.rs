@@ -4,13 +4,14 @@
 use crate::{
     client_retry::ClientTries,
     cooldown::Bench,
+    deployment::CooldownShown,
     ladder::Next,
     observe::{Event, Observer},
     outcome::Failure,
     profile::WhenSlotsFull,
     request::{DeploymentId, RequestId},
     router::Router,
-    step::{Answer, Attempt, Parked, RouteError, Step, Ticket, Wait},
+    step::{Answer, Attempt, Parked, RouteError, Step, Ticket, Turn, Wait},
     strategy::Sent,
     time::Instant,
 };
@@ -65,20 +66,24 @@ impl Router {
         obs: &mut impl Observer,
     ) -> Result<Step, RouteError> {
         let deployment = self.pick(now, ticket, obs)?;
+        if let Some(group) = self.fixed[deployment.index()].silent {
+            self.mirror(now, ticket, group, obs);
+        }
         let blocking = self.requests.peek(ticket).is_blocking();
         let slots = self.fixed[deployment.index()].slots;
         let Some(limit) = slots.filter(|_| !blocking) else {
-            return self.send(now, ticket, deployment, false, obs);
+            let sent = self.send(now, ticket, deployment, false, obs);
+            return sent.map(|turn| turn.step);
         };
         let slots = &mut self.states[deployment.index()];
         if slots.slots_taken < limit {
             slots.slots_taken += 1;
             let sent = self.send(now, ticket, deployment, true, obs);
+            // Nobody is parked where a slot was free.
             if sent.is_err() {
-                // Nobody is parked where a slot was free.
                 let _ = self.release_slot(ticket, deployment);
             }
-            return sent;
+            return sent.map(|turn| turn.step);
         }
         let state = self.requests.get(ticket);
         let request = state.request.id;
@@ -113,7 +118,8 @@ impl Router {
         }
     }
 
-    /// Begins an attempt at the deployment that was picked, unless the checks before a call refuse it.
+    /// Begins an attempt at the deployment that was picked, unless the checks before a call refuse
+    /// it or the response cache answers.
     pub(crate) fn send(
         &mut self,
         now: Instant,
@@ -121,11 +127,16 @@ impl Router {
         deployment: DeploymentId,
         holds_slot: bool,
         obs: &mut impl Observer,
-    ) -> Result<Step, RouteError> {
+    ) -> Result<Turn, RouteError> {
         let state = self.requests.get(ticket);
         state.holds_slot = holds_slot;
         if self.rate_limits.is_on() {
             self.check_rate_limits(now, ticket, deployment, obs)?;
+        }
+        if self.response_cache.is_some()
+            && let Some(turn) = self.answer_from_cache(now, ticket, deployment, obs)
+        {
+            return Ok(turn);
         }
         let state = self.requests.get(ticket);
         state.client = ClientTries::new(now);
@@ -136,7 +147,10 @@ impl Router {
             request: &state.request,
         };
         self.strategies.on_sent(now, &sent);
-        Ok(self.call(now, ticket, deployment, obs))
+        Ok(Turn {
+            step: self.call(now, ticket, deployment, obs),
+            released: None,
+        })
     }
 
     /// Has the deployment called: the first time, or again by the client library.
@@ -243,12 +257,17 @@ impl Router {
             has_fallback: generic,
         };
         let counts = &mut self.states[deployment.index()];
-        let verdict = match failure {
-            Some(failure) => bench.judge(now, failure, counts),
-            None => bench.judge_refusal(now, counts),
+        let (verdict, status) = match failure {
+            Some(failure) => (bench.judge(now, failure, counts), failure.status),
+            None => (bench.judge_refusal(now, counts), Some(429)),
         };
-        if let Some((time, why)) = verdict {
-            let until = counts.cool(now, time);
+        if let Some((length, why)) = verdict {
+            let asked = CooldownShown {
+                length,
+                why,
+                status,
+            };
+            let until = counts.cool(now, asked);
             self.all_warm_at = self.all_warm_at.max(until);
             let request = state.request.id;
             obs.observe(

@@ -36,6 +36,8 @@ pub(crate) struct RequestState {
     /// Picks and waits so far: they key the next one's randomness.
     pub(crate) draws: u32,
     pub(crate) fallbacks: u16,
+    /// Copies that went to silent models.
+    pub(crate) mirrors: u16,
     pub(crate) waited: Duration,
     pub(crate) in_failed_attempts: Duration,
     /// What the client library does inside the attempt under way.
@@ -157,6 +159,7 @@ impl InFlight {
             attempts: 0,
             draws: 0,
             fallbacks: 0,
+            mirrors: 0,
             waited: Duration::ZERO,
             in_failed_attempts: Duration::ZERO,
             client: ClientTries::new(now),
@@ -237,6 +240,7 @@ impl RequestState {
         self.attempts = 0;
         self.draws = 0;
         self.fallbacks = 0;
+        self.mirrors = 0;
         self.waited = Duration::ZERO;
         self.in_failed_attempts = Duration::ZERO;
         self.client = ClientTries::new(now);

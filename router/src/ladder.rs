@@ -66,7 +66,8 @@ impl Router {
             | RouteError::PromptTooLong
             | RouteError::BudgetSpent
             | RouteError::NoMatchingTags
-            | RouteError::QueueTimeout => None,
+            | RouteError::QueueTimeout
+            | RouteError::Queue(_) => None,
         };
         state.hop.failed = failed.or(state.hop.failed);
         let hop = state.hop;

@@ -68,7 +68,9 @@ mod fallback;
 mod in_flight;
 mod ladder;
 mod limits;
+mod mirroring;
 mod observe;
+mod operator;
 mod outcome;
 mod plan;
 mod price;
@@ -77,10 +79,12 @@ mod rate_limits;
 mod reconfigure;
 mod registry;
 mod request;
+mod response_cache;
 mod retry;
 mod rng;
 mod router;
 mod routing_groups;
+mod scheduler;
 mod step;
 mod strategies;
 pub mod strategy;
@@ -91,6 +95,7 @@ pub use config::{DeploymentConfig, RouterConfig, RouterSettings};
 pub use error::ConfigError;
 pub use error_body::ErrorBody;
 pub use observe::{CooldownReason, Event, FallbackReason, Observer, PassedOver};
+pub use operator::Cooldown;
 pub use outcome::{ErrorClass, Failure, Outcome, Reached, RetryAfter, Usage};
 pub use price::Prices;
 pub use profile::{LeastBusyRules, Profile, ProfileName, ShuffleMetric, WhenSlotsFull};
@@ -101,8 +106,8 @@ pub use request::{
 pub use rng::{KeyedRng, Purpose, Seed};
 pub use router::Router;
 pub use step::{
-    Answer, Attempt, AttemptPlan, Deadline, Held, Parked, RateLimitedBy, RouteError, Step,
-    StreamLimits, Trail, Turn, Wait, WaitReason,
+    Answer, Attempt, AttemptPlan, Deadline, Held, Parked, QueueFault, RateLimitedBy, RouteError,
+    Step, StreamLimits, Trail, Turn, Wait, WaitReason,
 };
 pub use strategy::StrategySpec;
 pub use time::{Epoch, Instant, nanos, nanos_from_secs};

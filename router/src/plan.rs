@@ -8,6 +8,7 @@ use crate::{
     config::{DeploymentConfig, RouterSettings},
     limits,
     registry::Registry,
+    request::ModelId,
     router::Router,
     step::{Attempt, AttemptPlan, Deadline, StreamLimits},
 };
@@ -18,6 +19,8 @@ pub(crate) struct Fixed {
     pub(crate) slots: Option<u32>,
     /// Its group has no other.
     pub(crate) lone: bool,
+    /// The group that gets a copy of what is picked for it.
+    pub(crate) silent: Option<ModelId>,
     whole: Duration,
     silence: Option<Duration>,
     /// Given by hand, the deployment's before the router's.
@@ -33,6 +36,10 @@ impl Fixed {
         Self {
             slots: limits::slots(deployment, settings),
             lone: registry.group_size(&deployment.model_name) == 1,
+            silent: deployment
+                .silent_model
+                .as_deref()
+                .and_then(|name| registry.known(name)),
             whole: given(deployment.timeout)
                 .or_else(|| given(settings.timeout))
                 .unwrap_or(DEFAULT_TIMEOUT),

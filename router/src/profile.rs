@@ -111,6 +111,13 @@ pub struct Profile {
     pub client_retries_too: bool,
     /// Whether a name that is both a group's and a deployment's id means the group (observed).
     pub group_name_beats_id: bool,
+    /// Whether the entry of a request that went on stays in the priority queue, where it is the only
+    /// reason why anybody waits; a priority of zero then counts as none (9.5, Q34).
+    pub queue_entries_stay: bool,
+    /// Whether every scheduled chat call fails by a `default_priority` (9.5, Q34).
+    pub default_priority_fails: bool,
+    /// Whether the mirror of a streamed request streams too (9.4).
+    pub mirrors_stream: bool,
     /// Whether an invalid request with the code `content_policy_violation` is one, whatever its
     /// message says (observed).
     pub content_policy_by_code: bool,
@@ -234,6 +241,9 @@ impl Profile {
             truncated_streams_succeed: false,
             client_retries_too: false,
             group_name_beats_id: true,
+            queue_entries_stay: false,
+            default_priority_fails: false,
+            mirrors_stream: true,
             content_policy_by_code: false,
             refusals_move_on: true,
         }
@@ -285,6 +295,9 @@ impl Profile {
             truncated_streams_succeed: true,
             client_retries_too: true,
             group_name_beats_id: false,
+            queue_entries_stay: true,
+            default_priority_fails: true,
+            mirrors_stream: false,
             content_policy_by_code: true,
             refusals_move_on: false,
         }

@@ -117,6 +117,9 @@ impl Registry {
         };
         for deployment in &config.deployments {
             registry.model(&deployment.model_name);
+            if let Some(silent) = &deployment.silent_model {
+                registry.model(silent);
+            }
         }
         registry
     }
@@ -142,6 +145,11 @@ impl Registry {
     fn target_of_alias(&mut self, name: &str) -> Option<ModelId> {
         let target = self.directory.aliases.get(name)?.clone();
         Some(self.model(&target))
+    }
+
+    /// The id of a name that has one.
+    pub(crate) fn known(&self, name: &str) -> Option<ModelId> {
+        self.ids.get(name).copied()
     }
 
     /// Takes a deployment out; [`Registry::relearn`] must follow.

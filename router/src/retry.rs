@@ -197,7 +197,8 @@ fn hint(now: Instant, error: &RouteError) -> Option<i64> {
         | RouteError::PromptTooLong
         | RouteError::BudgetSpent
         | RouteError::NoMatchingTags
-        | RouteError::QueueTimeout => None,
+        | RouteError::QueueTimeout
+        | RouteError::Queue(_) => None,
     }
 }
 

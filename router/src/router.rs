@@ -13,14 +13,17 @@ use crate::{
     fallback::ListsGiven,
     in_flight::InFlight,
     ladder::Next,
+    mirroring::Mirrors,
     observe::{Event, Observer},
     outcome::Outcome,
     plan::Fixed,
     rate_limits::RateLimits,
     registry::Registry,
     request::{DeploymentId, ModelId, Request, RequestFallbacks, RequestId},
+    response_cache::ResponseCache,
     rng::Seed,
     routing_groups,
+    scheduler::Queues,
     step::{Answer, Attempt, Held, Parked, RouteError, Turn, Wait, WaitReason},
     strategies::Strategies,
     strategy::Sent,
@@ -44,6 +47,9 @@ pub struct Router {
     /// By deployment: what does not change.
     pub(crate) fixed: Vec<Fixed>,
     pub(crate) requests: InFlight,
+    pub(crate) queues: Queues,
+    pub(crate) response_cache: Option<Box<ResponseCache>>,
+    pub(crate) mirrors: Mirrors,
     /// From this moment on no deployment is in cooldown.
     pub(crate) all_warm_at: Instant,
     /// Scratch of the pick under way.
@@ -79,6 +85,9 @@ impl Router {
                 .collect(),
             registry,
             requests: InFlight::default(),
+            queues: Queues::default(),
+            response_cache: ResponseCache::new(settings),
+            mirrors: Mirrors::default(),
             all_warm_at: Instant::ZERO,
             candidates: Vec::with_capacity(config.deployments.len()),
             config: config.clone(),
@@ -114,7 +123,8 @@ impl Router {
         let state = self.requests.get(ticket);
         state.own_fallbacks = own;
         state.attempted.push((model, None));
-        let step = self.go_on(now, ticket, Next::Attempt, obs);
+        let next = self.enter_queue(now, ticket);
+        let step = self.go_on(now, ticket, next, obs);
         Turn {
             step,
             released: None,
@@ -206,6 +216,8 @@ impl Router {
                     .increment(now, COUNT_TTL);
                 self.strategies.on_finished(now, &sent, all_took, outcome);
                 self.rate_limits.answered(now, deployment, *usage);
+                self.store_in_cache(now, ticket, *usage);
+                let state = self.requests.peek(ticket);
                 let first_token = first_token_after.map_or(now, |after| state.since + after);
                 let trail = state.trail(Some(first_token));
                 let answer = Answer::Completed {
@@ -250,7 +262,12 @@ impl Router {
                 released: None,
             };
         }
-        let next = self.after_wait(now, wait.ticket, obs);
+        let next = match wait.why {
+            WaitReason::Queue => self.poll_queue(now, wait.ticket),
+            WaitReason::Backoff | WaitReason::ClientRetry | WaitReason::RetryAfter => {
+                self.after_wait(now, wait.ticket, obs)
+            }
+        };
         Turn {
             step: self.go_on(now, wait.ticket, next, obs),
             released: None,
@@ -271,10 +288,7 @@ impl Router {
         state.slot_granted = false;
         state.waited += now.since(state.since);
         match self.send(now, parked.ticket, parked.deployment, true, obs) {
-            Ok(step) => Turn {
-                step,
-                released: None,
-            },
+            Ok(turn) => turn,
             Err(error) => {
                 let released = self.release_slot(parked.ticket, parked.deployment);
                 let next = self.after_failure(now, parked.ticket, error, obs);

@@ -315,6 +315,18 @@ pub enum RouteError {
     NoMatchingTags,
     /// The priority queue's time was up: a `Timeout`.
     QueueTimeout,
+    /// The priority queue itself failed, in 1.92: an error of Python's, without a status.
+    Queue(QueueFault),
+}
+
+/// How the priority queue of 1.92 fails (semantics 9.5).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum QueueFault {
+    /// There is a `default_priority`: the call that it makes lacks an argument. A `TypeError`.
+    MissingPriority,
+    /// The queue was forgotten while the request waited in it. An `Exception` (observed).
+    Forgotten,
 }
 
 /// What refused an attempt for the router's own count of requests or tokens a minute.
@@ -345,6 +357,7 @@ impl RouteError {
             }
             Self::PromptTooLong => Some(ErrorClass::ContextWindowExceeded),
             Self::QueueTimeout => Some(ErrorClass::Timeout),
+            Self::Queue(_) => None,
         }
     }
 
@@ -361,6 +374,7 @@ impl RouteError {
                 None
             }
             Self::QueueTimeout => Some(408),
+            Self::Queue(_) => None,
         }
     }
 
@@ -373,6 +387,8 @@ impl RouteError {
             (Self::OverUsageLimits | Self::BudgetSpent | Self::NoMatchingTags, None) => {
                 "ValueError"
             }
+            (Self::Queue(QueueFault::MissingPriority), None) => "TypeError",
+            (Self::Queue(QueueFault::Forgotten), None) => "Exception",
             (_, None) => "RouterRateLimitError",
         }
     }

@@ -200,6 +200,12 @@ impl Strategies {
             .for_each(|s| s.on_finished(now, sent, took, outcome));
     }
 
+    /// The response cache answered in place of an attempt.
+    pub(crate) fn on_cached(&mut self, now: Instant, sent: &Sent<'_>, outcome: &Outcome) {
+        self.counting()
+            .for_each(|s| s.on_cached(now, sent, outcome));
+    }
+
     /// The caller went away during an attempt.
     pub(crate) fn on_abandoned(&mut self, now: Instant, sent: &Sent<'_>) {
         self.counting().for_each(|s| s.on_abandoned(now, sent));

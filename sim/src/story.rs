@@ -4,15 +4,17 @@
 //! writes down what concerns one request: who was passed over and why, what was sent where, what
 //! came back and when, which cooldowns that caused, what was waited for, and the answer.
 
+mod errors;
+
 use std::{fmt, time::Duration};
 
 use router::{
-    Answer, CooldownReason, DeploymentId, Event, Failure, FallbackReason, Instant, ModelId,
-    Observer, Outcome, PassedOver, RateLimitedBy, RequestId, RetryAfter, RouteError, Router,
-    WaitReason,
+    Answer, CooldownReason, DeploymentId, Event, FallbackReason, Instant, ModelId, Observer,
+    Outcome, PassedOver, RequestId, Router, WaitReason,
 };
 use scenarios::RunPlan;
 
+use self::errors::{limit_text, outcome_text};
 use crate::SimError;
 
 /// Hears a run and keeps the story of one request.
@@ -189,68 +191,6 @@ impl<'a> Story<'a> {
         self.names.model_name(id)
     }
 
-    fn error_text(&self, error: &RouteError) -> String {
-        let exception = error.exception();
-        let status = status_text(error.status());
-        match error {
-            RouteError::Attempt { deployment, .. } => {
-                format!("{exception}{status} of {}", self.deployment(*deployment))
-            }
-            RouteError::NoDeployments {
-                try_again_in,
-                all_cooling,
-                ..
-            } => {
-                let why = if *all_cooling {
-                    "all are in cooldown"
-                } else {
-                    "none is eligible"
-                };
-                format!(
-                    "{exception}{status}: no deployments available, {why}; try again in {}",
-                    Secs(*try_again_in)
-                )
-            }
-            RouteError::SlotsInUse { deployment, limit } => {
-                let deployment = self.deployment(*deployment);
-                format!("{exception}{status}: all {limit} slots of {deployment} are in use")
-            }
-            RouteError::Blocked { .. } => {
-                format!("{exception}{status}: every deployment is paused")
-            }
-            RouteError::UnknownModel { model } => {
-                format!(
-                    "{exception}{status}: nobody serves `{}`",
-                    self.model(*model)
-                )
-            }
-            RouteError::RateLimited { deployment, by, .. } => {
-                let whose = deployment.map_or("nobody is", |d| self.deployment(d));
-                let rule = limit_text(*by);
-                match deployment {
-                    Some(_) => format!("{exception}{status}: {whose} is over its limits: {rule}"),
-                    None => format!("{exception}{status}: {whose} within its limits: {rule}"),
-                }
-            }
-            RouteError::OverUsageLimits => {
-                format!("{exception}{status}: nobody is within its limits of requests or tokens")
-            }
-            RouteError::OverRpm => {
-                format!(
-                    "{exception}{status}: whoever could serve it was picked as often as its rpm allows"
-                )
-            }
-            RouteError::PromptTooLong => {
-                format!("{exception}{status}: the prompt is longer than any context window")
-            }
-            RouteError::BudgetSpent => format!("{exception}{status}: every budget is spent"),
-            RouteError::NoMatchingTags => format!("{exception}{status}: nobody has its tags"),
-            RouteError::QueueTimeout => {
-                format!("{exception}{status}: its time in the priority queue was up")
-            }
-        }
-    }
-
     fn answer_text(&self, answer: &Answer) -> String {
         let trail = answer.trail();
         let tried = format!(
@@ -313,14 +253,6 @@ impl<'a> Story<'a> {
             PassedOver::OtherTags => "its tags do not match".to_owned(),
         };
         format!("{}: {reason}", self.deployment(deployment))
-    }
-}
-
-fn limit_text(by: RateLimitedBy) -> &'static str {
-    match by {
-        RateLimitedBy::UsageChoice => "the choice of usage-based-routing-v2",
-        RateLimitedBy::UsageReservation => "the reservation of usage-based-routing-v2",
-        RateLimitedBy::ModelRateLimits => "enforce_model_rate_limits",
     }
 }
 
@@ -399,21 +331,6 @@ const fn request_of(event: &Event<'_>) -> Option<RequestId> {
     }
 }
 
-fn outcome_text(at: Instant, outcome: &Outcome) -> String {
-    match outcome {
-        Outcome::Success {
-            usage,
-            first_token_after,
-        } => {
-            let first = first_token_after.map_or_else(String::new, |after| {
-                format!(", first token after {}", Secs(after))
-            });
-            format!("{} tokens{first}", usage.completion_tokens)
-        }
-        Outcome::Failure(failure) => failure_text(at, failure),
-    }
-}
-
 const fn list_text(why: FallbackReason) -> &'static str {
     match why {
         FallbackReason::ContentPolicy => "content_policy_fallbacks",
@@ -423,31 +340,6 @@ const fn list_text(why: FallbackReason) -> &'static str {
         FallbackReason::PerRequest => "the request's own fallbacks",
         FallbackReason::WeightedFailover => "weighted failover",
     }
-}
-
-fn failure_text(at: Instant, failure: &Failure) -> String {
-    let mut text = format!(
-        "{}{}",
-        failure.class.exception(),
-        status_text(failure.status)
-    );
-    if failure.is_mid_stream() {
-        text += &format!(", after {} tokens", failure.tokens_delivered);
-    }
-    match failure.retry_after {
-        None => {}
-        Some(RetryAfter::Seconds(seconds)) => text += &format!(", retry-after {seconds} s"),
-        Some(RetryAfter::Millis(millis)) => text += &format!(", retry-after-ms {millis}"),
-        Some(RetryAfter::Date(date)) => {
-            text += &format!(", retry-after a date {} ahead", Secs(date.since(at)));
-        }
-        Some(RetryAfter::Unreadable) => text += ", retry-after unreadable",
-    }
-    text
-}
-
-fn status_text(status: Option<u16>) -> String {
-    status.map_or_else(String::new, |status| format!(" ({status})"))
 }
 
 fn counted(number: u32, what: &str) -> String {

@@ -182,6 +182,16 @@ impl RoutingStrategy for LeastBusy {
         }
     }
 
+    /// 1.92 takes off what was never added, so that each hit leaves one less (quirk Q12).
+    fn on_cached(&mut self, now: Instant, sent: &Sent<'_>, outcome: &Outcome) {
+        match self.rules {
+            LeastBusyRules::PerCandidate => {}
+            LeastBusyRules::SharedDictionary => {
+                self.on_finished(now, sent, Duration::ZERO, outcome);
+            }
+        }
+    }
+
     fn on_abandoned(&mut self, now: Instant, sent: &Sent<'_>) {
         // 1.92 never hears of an abandoned attempt and keeps counting it.
         if self.rules == LeastBusyRules::PerCandidate {

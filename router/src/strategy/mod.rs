@@ -194,6 +194,12 @@ pub trait RoutingStrategy: fmt::Debug + Send {
     ) {
     }
 
+    /// The response cache answered in place of an attempt that was never sent. It counts like an
+    /// answer that took no time. (semantics 9.1)
+    fn on_cached(&mut self, now: Instant, sent: &Sent<'_>, outcome: &Outcome) {
+        self.on_finished(now, sent, Duration::ZERO, outcome);
+    }
+
     /// Groups have other members from now on: what was prepared for them is stale.
     fn on_groups_changed(&mut self) {}
 

@@ -3,9 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use router::{
-    Answer, Attempt, DeploymentId, Event, Failure, Instant, ModelId, Observer, Outcome, Overrides,
-    Parked, Profile, ProfileName, Request, RequestId, Router, RouterConfig, Seed, Step, Turn,
-    Usage, Wait,
+    Answer, Attempt, DeploymentId, Event, Failure, Instant, ModelId, Observer, Origin, Outcome,
+    Overrides, Parked, Profile, ProfileName, Request, RequestId, Router, RouterConfig, Seed, Step,
+    Turn, Usage, Wait,
 };
 
 pub(crate) const A: DeploymentId = DeploymentId(0);
@@ -66,13 +66,23 @@ impl Hand {
         stream: bool,
         overrides: Option<Overrides>,
     ) -> Turn {
+        self.arrive_from(Origin::default(), model, stream, overrides)
+    }
+
+    pub(crate) fn arrive_from(
+        &mut self,
+        origin: Origin,
+        model: &str,
+        stream: bool,
+        overrides: Option<Overrides>,
+    ) -> Turn {
         let request = Request {
             id: RequestId(self.next),
             model: self.router.model(model),
             prompt_tokens: 10,
             max_tokens: None,
             stream,
-            origin: router::Origin::default(),
+            origin,
             overrides: overrides.map(Arc::new),
         };
         self.next += 1;
@@ -116,6 +126,22 @@ impl Hand {
                 Step::Done(answer) => return answer,
             };
         }
+    }
+
+    /// Lets the mirror that was begun last arrive.
+    pub(crate) fn mirror(&mut self) -> (Request, Turn) {
+        let mirror = self.router.take_mirror().expect("a mirror was begun");
+        let turn = self.router.arrive(self.now, mirror.clone(), &mut self.said);
+        (mirror, turn)
+    }
+
+    /// How often something was said.
+    pub(crate) fn heard(&self, what: &str) -> usize {
+        self.said
+            .0
+            .iter()
+            .filter(|line| line.contains(what))
+            .count()
     }
 
     /// That nothing is under way any more.

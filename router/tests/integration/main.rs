@@ -8,9 +8,13 @@
 )]
 
 mod cancelling;
+mod cooldowns;
 mod deadlines;
 mod harness;
+mod mirrors;
 mod names;
+mod priority_queue;
+mod response_cache;
 mod slots;
 mod streams;
 mod tokens;
