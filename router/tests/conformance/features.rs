@@ -87,14 +87,17 @@ fn optional_check(name: &Value) -> Option<String> {
     Some(feature.to_owned())
 }
 
-const ROUTER_KEYS: [&str; 27] = [
+const ROUTER_KEYS: [&str; 31] = [
     "allowed_fails",
     "allowed_fails_policy",
+    "cache_responses",
+    "caching_groups",
     "content_policy_fallbacks",
     "context_window_fallbacks",
     "cooldown_time",
     "default_fallbacks",
     "default_max_parallel_requests",
+    "default_priority",
     "deployment_affinity_ttl_seconds",
     "disable_cooldowns",
     "enable_pre_call_checks",
@@ -107,6 +110,7 @@ const ROUTER_KEYS: [&str; 27] = [
     "model_group_retry_policy",
     "num_retries",
     "optional_pre_call_checks",
+    "polling_interval",
     "retry_after",
     "retry_policy",
     "routing_groups",
@@ -119,7 +123,7 @@ const ROUTER_KEYS: [&str; 27] = [
 
 /// `allowed_fails` and `max_retries` of a deployment are read by nobody; regions and tags only by
 /// features that are reported.
-const PARAM_KEYS: [&str; 18] = [
+const PARAM_KEYS: [&str; 19] = [
     "allowed_fails",
     "api_base",
     "api_key",
@@ -133,6 +137,7 @@ const PARAM_KEYS: [&str; 18] = [
     "output_cost_per_token",
     "region_name",
     "rpm",
+    "silent_model",
     "stream_timeout",
     "tags",
     "timeout",
@@ -152,8 +157,10 @@ const INFO_KEYS: [&str; 9] = [
     "tpm",
 ];
 
-const REQUEST_KEYS: [&str; 12] = [
+const REQUEST_KEYS: [&str; 15] = [
     "allowed_model_region",
+    "cache",
+    "caching",
     "disable_fallbacks",
     "fallbacks",
     "litellm_metadata",
@@ -161,6 +168,7 @@ const REQUEST_KEYS: [&str; 12] = [
     "max_retries",
     "metadata",
     "num_retries",
+    "priority",
     "session_id",
     "stream_timeout",
     "timeout",

@@ -1,5 +1,7 @@
 //! Plays a vector's client against a router in virtual time, and writes down what happened.
 
+mod mirrors;
+
 use std::{
     collections::{BTreeMap, VecDeque},
     time::Duration,
@@ -29,6 +31,9 @@ struct World<'a> {
     live: BTreeMap<RequestId, Live>,
     paces: BTreeMap<String, Pace>,
     benches: Benches,
+    done: BTreeMap<RequestId, Played>,
+    /// What each request was that came so far.
+    asked: BTreeMap<RequestId, Asked>,
     trace: Trace,
 }
 
@@ -40,6 +45,8 @@ struct Live {
     played: Played,
     /// Who delivered the first token that the caller saw.
     first_token_from: Option<String>,
+    /// Whom it mirrors: the recorder lists its attempts among that request's.
+    mirror_of: Option<RequestId>,
 }
 
 enum Held {
@@ -96,6 +103,8 @@ pub(crate) fn play(vector: &Vector, facts: &Facts, config: &RouterConfig, seed: 
         live: BTreeMap::new(),
         paces: BTreeMap::new(),
         benches: Benches::default(),
+        done: BTreeMap::new(),
+        asked: BTreeMap::new(),
         trace: Trace::default(),
     };
     let settle = millis(vector.settle_ms.unwrap_or(60.0));
@@ -105,7 +114,7 @@ pub(crate) fn play(vector: &Vector, facts: &Facts, config: &RouterConfig, seed: 
         }
         let done = world.step(step);
         if let (Some(id), true) = (done, facts.cooldowns.is_some()) {
-            world.now += settle;
+            world.pass(settle);
             world.look_at_benches(id);
         }
     }
@@ -137,13 +146,13 @@ impl World<'_> {
                 let mut all = Vec::new();
                 for _ in 0..*count {
                     all.extend(self.run(std::slice::from_ref(asked)));
-                    self.now += millis(*gap_ms);
+                    self.pass(millis(*gap_ms));
                 }
                 self.trace.bursts.insert(asked.id.clone(), all);
                 return Some(asked.id.clone());
             }
-            ClientStep::Sleep { ms } => self.now += millis(*ms),
-            ClientStep::At { ms } => self.now = self.now.max(Instant::ZERO + millis(*ms)),
+            ClientStep::Sleep { ms } => self.pass(millis(*ms)),
+            ClientStep::At { ms } => self.pass((Instant::ZERO + millis(*ms)).since(self.now)),
             ClientStep::Align {
                 second_min,
                 second_max,
@@ -182,7 +191,8 @@ impl World<'_> {
         let second = (epoch.unix_seconds() + into) % 60;
         if !(min..=max).contains(&second) {
             let whole = Instant::ZERO + Duration::from_secs(into);
-            self.now = whole + Duration::from_secs((min + 60 - second) % 60);
+            let aligned = whole + Duration::from_secs((min + 60 - second) % 60);
+            self.pass(aligned.since(self.now));
         }
     }
 
@@ -219,21 +229,32 @@ impl World<'_> {
                 Due::Start(Box::new(asked.clone()), id),
             );
         }
-        let mut done = BTreeMap::new();
-        while let Some(((at, _), due)) = self.queue.pop_first() {
+        let asked = (first..self.next_request).map(RequestId);
+        while !asked.clone().all(|id| self.done.contains_key(&id)) {
+            let next = self.queue.pop_first();
+            let ((at, _), due) = next.expect("every request is answered");
             self.now = self.now.max(at);
-            self.happen(due, &mut done);
+            self.happen(due);
         }
-        assert!(self.live.is_empty(), "every request ends");
-        (first..self.next_request)
-            .map(|id| {
-                done.remove(&RequestId(id))
-                    .expect("every request is answered")
-            })
+        asked
+            .map(|id| self.done.remove(&id).expect("seen above"))
             .collect()
     }
 
-    fn happen(&mut self, due: Due, done: &mut BTreeMap<RequestId, Played>) {
+    /// Lets time pass; mirrors go on meanwhile.
+    fn pass(&mut self, span: Duration) {
+        let until = self.now + span;
+        while let Some(next) = self.queue.first_entry()
+            && next.key().0 <= until
+        {
+            let ((at, _), due) = next.remove_entry();
+            self.now = self.now.max(at);
+            self.happen(due);
+        }
+        self.now = until;
+    }
+
+    fn happen(&mut self, due: Due) {
         let (id, turn) = match due {
             Due::Start(asked, id) => (id, self.start(*asked, id)),
             Due::Arrives(id) => {
@@ -247,7 +268,7 @@ impl World<'_> {
                 let released = self
                     .router
                     .first_token(self.now, attempt, &mut self.benches);
-                self.admit(released, done);
+                self.admit(released);
                 return;
             }
             Due::Ends(id, course) => (id, self.ends(id, &course)),
@@ -259,7 +280,10 @@ impl World<'_> {
                 (id, self.router.resume(self.now, wait, &mut self.benches))
             }
         };
-        self.obey(id, turn, done);
+        self.obey(id, turn);
+        while let Some(mirror) = self.router.take_mirror() {
+            self.mirror(mirror);
+        }
     }
 
     fn pace(&self, id: &str) -> Pace {
@@ -274,17 +298,11 @@ impl World<'_> {
             prompt_tokens: 15 + asked.words,
             max_tokens: None,
             stream: asked.stream,
-            origin: router::Origin::default(),
+            origin: setup::origin(id, &asked),
             overrides: setup::overrides(&asked).map(std::sync::Arc::new),
         };
-        let played = Played {
-            started: self.now,
-            ended: self.now,
-            attempts: Vec::new(),
-            refused: 0,
-            waits: 0,
-            result: PlayedResult::Served { by: String::new() },
-        };
+        let played = Played::new(self.now);
+        self.asked.insert(id, asked.clone());
         self.live.insert(
             id,
             Live {
@@ -293,6 +311,7 @@ impl World<'_> {
                 held: None,
                 played,
                 first_token_from: None,
+                mirror_of: None,
             },
         );
         self.router.arrive(self.now, request, &mut self.benches)
@@ -316,12 +335,16 @@ impl World<'_> {
         if course.unseen {
             live.played.refused += 1;
         } else {
-            live.played.attempts.push(PlayedAttempt {
+            let attempt = PlayedAttempt {
                 deployment: name.clone(),
                 status: course.label.clone(),
                 arrived: self.now,
                 ended: ends,
-            });
+            };
+            match live.mirror_of {
+                None => live.played.attempts.push(attempt),
+                Some(of) => self.note_mirrored(of, attempt),
+            }
             self.trace.calls.push((name, self.now, ends));
         }
         if wants_first_token && course.headers_after < course.ends_after {
@@ -353,7 +376,7 @@ impl World<'_> {
             .attempt_finished(self.now, attempt, &course.outcome, &mut self.benches)
     }
 
-    fn admit(&mut self, released: Option<RequestId>, done: &mut BTreeMap<RequestId, Played>) {
+    fn admit(&mut self, released: Option<RequestId>) {
         let mut released = VecDeque::from_iter(released);
         while let Some(id) = released.pop_front() {
             let live = self.live.get_mut(&id).expect("a parked request is live");
@@ -361,22 +384,17 @@ impl World<'_> {
                 unreachable!("only a parked request is released")
             };
             let turn = self.router.admitted(self.now, parked, &mut self.benches);
-            released.extend(self.follow(id, turn, done));
+            released.extend(self.follow(id, turn));
         }
     }
 
-    fn obey(&mut self, id: RequestId, turn: Turn, done: &mut BTreeMap<RequestId, Played>) {
-        let released = self.follow(id, turn, done);
-        self.admit(released, done);
+    fn obey(&mut self, id: RequestId, turn: Turn) {
+        let released = self.follow(id, turn);
+        self.admit(released);
     }
 
     /// Does what the router says for the request; gives what the turn released.
-    fn follow(
-        &mut self,
-        id: RequestId,
-        turn: Turn,
-        done: &mut BTreeMap<RequestId, Played>,
-    ) -> Option<RequestId> {
+    fn follow(&mut self, id: RequestId, turn: Turn) -> Option<RequestId> {
         let live = self.live.get_mut(&id).expect("a live request");
         match turn.step {
             Step::Send(attempt) => {
@@ -395,7 +413,7 @@ impl World<'_> {
                 let mut live = self.live.remove(&id).expect("a live request");
                 live.played.ended = self.now;
                 live.played.result = self.result(&answer, live.first_token_from);
-                done.insert(id, live.played);
+                self.done.insert(id, live.played);
             }
         }
         turn.released

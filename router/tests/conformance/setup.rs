@@ -1,10 +1,10 @@
 //! From a vector's configuration to a `RouterConfig`, and which features of it the core lacks.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{collections::BTreeSet, num::NonZeroU64, time::Duration};
 
 use router::{
-    Api, DeploymentConfig, Overrides, Prices, ProfileName, RouterConfig, RouterSettings,
-    StrategySpec,
+    Api, ContentId, DeploymentConfig, Origin, Overrides, Prices, ProfileName, RequestId,
+    RouterConfig, RouterSettings, StrategySpec,
     config::{AllowedFailsPolicy, Fallbacks, RetryPolicy, RoutingGroup},
     strategy::LowestLatencyArgs,
 };
@@ -57,6 +57,9 @@ pub(crate) fn set(settings: &mut RouterSettings, key: &str, value: &Value) -> Re
         "context_window_fallbacks" => settings.context_window_fallbacks = Some(list()?),
         "cooldown_time" => settings.cooldown_time = Some(seconds(value)),
         "default_fallbacks" => settings.default_fallbacks = parse(value),
+        "cache_responses" => settings.cache_responses = *value == true,
+        "caching_groups" => settings.caching_groups = parse(value),
+        "default_priority" => settings.default_priority = Some(as_u32(value)),
         "default_max_parallel_requests" => {
             settings.default_max_parallel_requests = value.as_u64();
         }
@@ -88,6 +91,7 @@ pub(crate) fn set(settings: &mut RouterSettings, key: &str, value: &Value) -> Re
             let groups: Result<_, _> = items(value).iter().map(routing_group).collect();
             settings.routing_groups = groups?;
         }
+        "polling_interval" => settings.polling_interval = Some(seconds(value)),
         "stream_timeout" => settings.stream_timeout = Some(seconds(value)),
         "timeout" => settings.timeout = Some(seconds(value)),
         // Acted on elsewhere, of features reported before, or without influence on what is recorded.
@@ -118,6 +122,7 @@ fn deployment(given: &Object) -> Result<DeploymentConfig, String> {
             "num_retries" => deployment.num_retries = Some(as_u32(value)),
             "order" => deployment.order = value.as_i64(),
             "output_cost_per_token" => deployment.own_prices.output = value.as_f64(),
+            "silent_model" => deployment.silent_model = value.as_str().map(str::to_owned),
             "rpm" => deployment.rpm = value.as_u64(),
             "stream_timeout" => deployment.stream_timeout = Some(seconds(value)),
             "timeout" => deployment.timeout = Some(seconds(value)),
@@ -158,6 +163,15 @@ pub(crate) fn listed_prices(model: &str) -> Option<Prices> {
     })
 }
 
+/// Who a request comes from. Its prompt names the request, so that no two have the same content.
+pub(crate) fn origin(id: RequestId, asked: &Asked) -> Origin {
+    Origin {
+        content: NonZeroU64::new(id.0 + 1).map(ContentId),
+        priority: asked.kwargs.get("priority").map(as_u32),
+        ..Origin::default()
+    }
+}
+
 /// The settings that a request brings along.
 pub(crate) fn overrides(asked: &Asked) -> Option<Overrides> {
     let mut overrides = Overrides {
@@ -175,6 +189,8 @@ pub(crate) fn overrides(asked: &Asked) -> Option<Overrides> {
             "fallbacks" => {
                 overrides.fallbacks = Some(router::RequestFallbacks::Names(parse(value)))
             }
+            "cache" => overrides.no_cache |= value.get("no-cache") == Some(&Value::Bool(true)),
+            "caching" => overrides.no_cache |= *value == false,
             "max_retries" => overrides.max_retries = Some(as_u32(value)),
             "num_retries" => overrides.num_retries = Some(as_u32(value)),
             "stream_timeout" => overrides.stream_timeout = Some(seconds(value)),

@@ -90,6 +90,20 @@ pub(crate) struct Played {
     pub(crate) result: PlayedResult,
 }
 
+impl Played {
+    /// Of a request that starts now.
+    pub(crate) fn new(now: Instant) -> Self {
+        Self {
+            started: now,
+            ended: now,
+            attempts: Vec::new(),
+            refused: 0,
+            waits: 0,
+            result: PlayedResult::Served { by: String::new() },
+        }
+    }
+}
+
 #[derive(Debug, Clone)]
 pub(crate) struct PlayedAttempt {
     pub(crate) deployment: String,
