@@ -6,8 +6,8 @@
 use std::time::Duration;
 
 use crate::{
+    directory::TargetKind,
     observe::{Event, Observer, PassedOver},
-    registry::TargetKind,
     request::{DeploymentId, ModelId},
     retry::GroupHealth,
     rng::{KeyedRng, Purpose},

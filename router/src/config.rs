@@ -33,8 +33,11 @@ pub struct DeploymentConfig {
     pub id: String,
     /// The model group.
     pub model_name: String,
-    /// `litellm_params.model`: the provider's own name, as `provider/model`.
+    /// `litellm_params.model`: the provider's own name, as `provider/model`. Its stars are filled
+    /// with what those of `model_name` stand for (semantics 1.7).
     pub model: String,
+    /// `custom_llm_provider`: the provider, where it is not read off `model`.
+    pub custom_llm_provider: Option<String>,
     /// `weight`: share under simple-shuffle.
     pub weight: Option<f64>,
     /// `rpm`: share under simple-shuffle, limit elsewhere. Requests a minute.

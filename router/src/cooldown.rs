@@ -25,6 +25,8 @@ pub(crate) struct Bench<'a> {
     pub(crate) deployment: &'a DeploymentConfig,
     /// Whether its group has no other deployment.
     pub(crate) lone: bool,
+    /// Whether its group's name has stars.
+    pub(crate) wildcard: bool,
     /// Whether some fallback applies to its group.
     pub(crate) has_fallback: bool,
 }
@@ -76,6 +78,9 @@ impl Bench<'_> {
             return false;
         };
         if failure.class == ErrorClass::ApiConnection {
+            return false;
+        }
+        if self.wildcard && !self.profile.wildcards_cool {
             return false;
         }
         if failure.reached() != Reached::Nothing && !self.profile.stream_errors_bench {
@@ -189,6 +194,7 @@ mod tests {
                 profile: &self.profile,
                 deployment: &self.deployment,
                 lone: self.lone,
+                wildcard: false,
                 has_fallback: false,
             };
             bench.judge(at(now), failure, &mut self.state)

@@ -254,6 +254,7 @@ impl Router {
             profile: &self.config.profile,
             deployment: &self.config.deployments[deployment.index()],
             lone: self.fixed[deployment.index()].lone && !in_company,
+            wildcard: self.fixed[deployment.index()].wildcard,
             has_fallback: generic,
         };
         let counts = &mut self.states[deployment.index()];

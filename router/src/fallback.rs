@@ -7,7 +7,9 @@ use crate::{
     config::{Fallbacks, RouterSettings},
     observe::FallbackReason,
     outcome::ErrorClass,
+    pattern::Pattern,
     profile::Profile,
+    provider,
     request::ModelId,
 };
 
@@ -71,22 +73,29 @@ impl FallbackTable {
 
     /// The lists for `name`. Generic: its own entry, else the entry of the name without its
     /// provider prefix (the last such), else `*`. The special lists: its own entry only.
-    pub(crate) fn lists_for(&self, name: &str) -> Routes<String> {
+    pub(crate) fn lists_for(&self, name: &str, profile: &Profile) -> Routes<String> {
         let exact = |table: &Option<Fallbacks>| {
-            let entry = table.as_ref()?.iter().find(|(key, _)| key == name)?;
+            let table = table.as_ref()?;
+            let own = table.iter().find(|(key, _)| key == name);
+            let by_pattern = || {
+                profile
+                    .fallback_keys_match_patterns
+                    .then(|| matching(table, name))
+            };
+            let entry = own.or_else(|| by_pattern().flatten())?;
             Some(entry.1.clone())
         };
         let stripped = || {
-            let (prefix, bare) = name.split_once('/')?;
-            if !PROVIDERS.contains(&prefix) {
-                return None;
-            }
-            let entry = self
-                .generic
-                .as_ref()?
-                .iter()
-                .rfind(|(key, _)| key == bare)?;
-            Some(entry.1.clone())
+            let bare = name.split_once('/').filter(|(p, _)| provider::is_known(p));
+            let inferred =
+                provider::inferred(name).filter(|_| profile.fallback_keys_infer_provider);
+            let names_it = |key: &str| match (bare, inferred) {
+                (Some((_, bare)), _) => key == bare,
+                (None, Some(provider)) => key.split_once('/') == Some((provider, name)),
+                (None, None) => false,
+            };
+            let mut entries = self.generic.as_ref()?.iter();
+            Some(entries.rfind(|(key, _)| names_it(key))?.1.clone())
         };
         let wildcard = || {
             let entry = self.generic.as_ref()?.iter().rfind(|(key, _)| key == "*")?;
@@ -100,6 +109,18 @@ impl FallbackTable {
             content_policy: exact(&self.content_policy),
         }
     }
+}
+
+/// The entry of the most specific pattern that matches; the one for every name is none of them.
+fn matching<'t>(table: &'t Fallbacks, name: &str) -> Option<&'t (String, Vec<String>)> {
+    let matches = |entry: &&(String, Vec<String>)| {
+        let pattern = Pattern::new(&entry.0).filter(|p| p.captures(name).is_some())?;
+        Some(pattern.specificity())
+    };
+    let patterns = table.iter().filter(|(key, _)| key != "*");
+    patterns
+        .filter(|entry| matches(entry).is_some())
+        .min_by_key(matches)
 }
 
 /// Which lists exist at all: their mere presence changes what is retried and where errors go.
@@ -144,35 +165,6 @@ pub(crate) fn list_for<'a>(
     }
 }
 
-/// Provider prefixes that are stripped from a name when its fallbacks are looked up: those of
-/// LiteLLM's provider list that take chat requests and are in common use.
-const PROVIDERS: [&str; 24] = [
-    "anthropic",
-    "azure",
-    "azure_ai",
-    "bedrock",
-    "cerebras",
-    "cohere",
-    "databricks",
-    "deepseek",
-    "fireworks_ai",
-    "gemini",
-    "github",
-    "groq",
-    "hosted_vllm",
-    "huggingface",
-    "mistral",
-    "ollama",
-    "openai",
-    "openrouter",
-    "perplexity",
-    "replicate",
-    "sagemaker",
-    "together_ai",
-    "vertex_ai",
-    "xai",
-];
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -194,18 +186,72 @@ mod tests {
     fn an_exact_entry_beats_a_stripped_one_and_that_beats_the_wildcard() {
         let table = table();
 
-        assert_eq!(table.lists_for("m").generic, Some(names(&["f"])));
-        assert_eq!(table.lists_for("openai/m").generic, Some(names(&["f"])));
-        assert_eq!(table.lists_for("acme/m").generic, Some(names(&["d"])));
-        assert!(table.lists_for("other").generic_is_wildcard);
+        assert_eq!(
+            table.lists_for("m", &Profile::litellm_1_110()).generic,
+            Some(names(&["f"]))
+        );
+        assert_eq!(
+            table
+                .lists_for("openai/m", &Profile::litellm_1_110())
+                .generic,
+            Some(names(&["f"]))
+        );
+        assert_eq!(
+            table.lists_for("acme/m", &Profile::litellm_1_110()).generic,
+            Some(names(&["d"]))
+        );
+        assert!(
+            table
+                .lists_for("other", &Profile::litellm_1_110())
+                .generic_is_wildcard
+        );
     }
 
     #[test]
     fn special_lists_match_the_exact_name_only() {
         let table = table();
 
-        assert_eq!(table.lists_for("m").context_window, Some(names(&["long"])));
-        assert_eq!(table.lists_for("openai/m").context_window, None);
+        assert_eq!(
+            table
+                .lists_for("m", &Profile::litellm_1_110())
+                .context_window,
+            Some(names(&["long"]))
+        );
+        assert_eq!(
+            table
+                .lists_for("openai/m", &Profile::litellm_1_110())
+                .context_window,
+            None
+        );
+    }
+
+    #[test]
+    fn a_key_with_its_provider_serves_the_bare_name_in_1_110_only() {
+        let table = FallbackTable::new(&RouterSettings {
+            fallbacks: Some(vec![("openai/gpt-4o".to_owned(), names(&["f"]))]),
+            ..RouterSettings::default()
+        });
+        let of = |name, profile| table.lists_for(name, &profile).generic;
+
+        assert_eq!(of("gpt-4o", Profile::litellm_1_110()), Some(names(&["f"])));
+        assert_eq!(of("gpt-4o", Profile::litellm_1_92()), None);
+        assert_eq!(of("claude-sonnet-4-5", Profile::litellm_1_110()), None);
+    }
+
+    #[test]
+    fn a_key_with_stars_serves_the_names_that_it_matches_when_corrected() {
+        let entry = |key: &str, target| (key.to_owned(), names(&[target]));
+        let table = FallbackTable::new(&RouterSettings {
+            fallbacks: Some(vec![entry("p/*", "f"), entry("p/m*", "g")]),
+            default_fallbacks: names(&["d"]),
+            ..RouterSettings::default()
+        });
+        let of = |name, profile| table.lists_for(name, &profile).generic;
+
+        assert_eq!(of("p/m1", Profile::litellm_1_110()), Some(names(&["d"])));
+        assert_eq!(of("p/m1", Profile::corrected()), Some(names(&["g"])));
+        assert_eq!(of("p/x", Profile::corrected()), Some(names(&["f"])));
+        assert_eq!(of("q", Profile::corrected()), Some(names(&["d"])));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::{
     config::{DeploymentConfig, RouterSettings},
-    limits,
+    limits, pattern,
     registry::Registry,
     request::ModelId,
     router::Router,
@@ -21,6 +21,8 @@ pub(crate) struct Fixed {
     pub(crate) lone: bool,
     /// The group that gets a copy of what is picked for it.
     pub(crate) silent: Option<ModelId>,
+    /// Its `model_name` has stars.
+    pub(crate) wildcard: bool,
     whole: Duration,
     silence: Option<Duration>,
     /// Given by hand, the deployment's before the router's.
@@ -40,6 +42,7 @@ impl Fixed {
                 .silent_model
                 .as_deref()
                 .and_then(|name| registry.known(name)),
+            wildcard: pattern::is_pattern(&deployment.model_name),
             whole: given(deployment.timeout)
                 .or_else(|| given(settings.timeout))
                 .unwrap_or(DEFAULT_TIMEOUT),
@@ -56,6 +59,8 @@ impl Router {
         let state = self.requests.peek(attempt.ticket);
         let deployment = &self.config.deployments[attempt.deployment.index()];
         let fixed = &self.fixed[attempt.deployment.index()];
+        let target = self.registry.target(state.hop.group);
+        let filled = target.upstream_model(attempt.deployment);
         let overrides = state.request.overrides.as_ref();
         let whole = overrides
             .and_then(|o| given(o.timeout))
@@ -66,7 +71,7 @@ impl Router {
         let stream = state.request.stream;
         AttemptPlan {
             deployment: &deployment.id,
-            model: &deployment.model,
+            model: filled.unwrap_or(&deployment.model),
             stream,
             deadline: match stream {
                 true => self.of_a_stream(fixed.limits, silence.unwrap_or(whole)),

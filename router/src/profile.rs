@@ -118,6 +118,14 @@ pub struct Profile {
     pub default_priority_fails: bool,
     /// Whether the mirror of a streamed request streams too (9.4).
     pub mirrors_stream: bool,
+    /// Whether a deployment whose `model_name` has stars can be benched (1.7, quirk Q38). Corrected: it
+    /// can, for every name that it serves (BR-056).
+    pub wildcards_cool: bool,
+    /// Whether an entry of `fallbacks` named `provider/name` also serves the group `name` of a model
+    /// that is known as that provider's (6.4).
+    pub fallback_keys_infer_provider: bool,
+    /// Whether an entry of `fallbacks` named as a pattern serves the names that it matches (BR-056).
+    pub fallback_keys_match_patterns: bool,
     /// Whether an invalid request with the code `content_policy_violation` is one, whatever its
     /// message says (observed).
     pub content_policy_by_code: bool,
@@ -244,6 +252,9 @@ impl Profile {
             queue_entries_stay: false,
             default_priority_fails: false,
             mirrors_stream: true,
+            wildcards_cool: false,
+            fallback_keys_infer_provider: true,
+            fallback_keys_match_patterns: false,
             content_policy_by_code: false,
             refusals_move_on: true,
         }
@@ -298,6 +309,9 @@ impl Profile {
             queue_entries_stay: true,
             default_priority_fails: true,
             mirrors_stream: false,
+            wildcards_cool: false,
+            fallback_keys_infer_provider: false,
+            fallback_keys_match_patterns: false,
             content_policy_by_code: true,
             refusals_move_on: false,
         }
@@ -316,6 +330,8 @@ impl Profile {
             stream_errors_keep_class: true,
             opening_frames_pass: false,
             keep_alives_are_progress: false,
+            wildcards_cool: true,
+            fallback_keys_match_patterns: true,
             ..Self::litellm_1_110()
         }
     }

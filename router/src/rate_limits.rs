@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use crate::{
     config::{DeploymentConfig, RouterConfig},
+    directory::TargetKind,
     observe::{Event, Observer},
     outcome::Usage,
-    registry::TargetKind,
     request::DeploymentId,
     router::Router,
     step::{RateLimitedBy, RouteError, Ticket},

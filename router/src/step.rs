@@ -185,7 +185,7 @@ pub struct StreamLimits {
 pub struct AttemptPlan<'a> {
     /// `model_info.id`, given or hashed.
     pub deployment: &'a str,
-    /// `litellm_params.model`.
+    /// `litellm_params.model`, its stars filled for the name that is asked for.
     pub model: &'a str,
     /// Whether to stream.
     pub stream: bool,

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use router::{Answer, RouteError, RouterConfig};
+use router::{Answer, Profile, ProfileName, RouteError, RouterConfig};
 
-use crate::harness::{A, B, Hand, NEW, OLD, answered, group, sent};
+use crate::harness::{A, B, Hand, NEW, OLD, answered, group, sent, waiting};
 
 #[test]
 fn an_unknown_model_is_a_bad_request_without_an_attempt_or_a_wait() {
@@ -147,4 +147,99 @@ fn changed_settings_count_from_the_next_failure_on_and_cooldowns_survive_them() 
         hand.router.cooldown_length(hand.now, B),
         Some(Duration::from_secs(60))
     );
+}
+
+/// Two deployments of one name with a star, in this order.
+fn wildcards(profile: Profile) -> RouterConfig {
+    let mut config = group(["w1", "w2"], profile);
+    for deployment in &mut config.deployments {
+        deployment.model_name = "z/*".to_owned();
+        deployment.model = "openai/*".to_owned();
+    }
+    config
+}
+
+#[test]
+fn the_upstream_is_asked_for_what_the_stars_stand_for() {
+    let mut hand = Hand::new(&wildcards(NEW));
+
+    let attempt = sent(hand.arrive("z/gpt-4o"));
+    assert_eq!(hand.router.plan(&attempt).model, "openai/gpt-4o");
+    let _ = hand.succeed(attempt);
+
+    let attempt = sent(hand.arrive("z/*"));
+    assert_eq!(hand.router.plan(&attempt).model, "openai/*");
+    let _ = hand.succeed(attempt);
+    hand.assert_idle();
+}
+
+#[test]
+fn a_deployment_of_a_name_with_stars_is_never_benched_in_litellm() {
+    for (profile, status) in [(OLD, 401), (NEW, 401), (OLD, 429), (NEW, 429)] {
+        let mut hand = Hand::new(&wildcards(profile));
+
+        let turn = hand.arrive("z/1");
+        let answer = hand.fail_until_done(turn, status);
+
+        assert_eq!(
+            answer.trail().attempts,
+            3,
+            "both are healthy, so it is retried"
+        );
+        for deployment in [A, B] {
+            assert_eq!(hand.router.cooled_until(hand.now, deployment), None);
+        }
+    }
+}
+
+#[test]
+fn a_deployment_of_a_name_with_stars_is_benched_for_all_its_names_when_corrected() {
+    let mut hand = Hand::new(&wildcards(ProfileName::Corrected.profile()));
+    let attempt = sent(hand.arrive("z/1"));
+    let benched = attempt.deployment();
+    let _ = hand.fail(attempt, 429);
+
+    for _ in 0..10 {
+        let attempt = sent(hand.arrive("z/2"));
+        assert_ne!(attempt.deployment(), benched);
+        let _ = hand.succeed(attempt);
+    }
+}
+
+#[test]
+fn order_tiers_and_fallbacks_know_names_that_a_pattern_matches() {
+    for profile in [OLD, NEW] {
+        let mut config = wildcards(profile);
+        config.deployments[0].order = Some(1);
+        config.deployments[1].order = Some(2);
+        config.settings.num_retries = Some(0);
+        let mut hand = Hand::new(&config);
+
+        let attempt = sent(hand.arrive("z/1"));
+        assert_eq!(attempt.deployment(), A);
+        let next = sent(hand.fail(attempt, 503));
+
+        assert_eq!(next.deployment(), B);
+        assert_eq!(hand.router.plan(&next).model, "openai/1");
+    }
+}
+
+#[test]
+fn a_lone_deployment_of_a_name_with_stars_waits_between_its_retries() {
+    let mut config = wildcards(NEW);
+    config.deployments.pop();
+    let mut hand = Hand::new(&config);
+
+    let attempt = sent(hand.arrive("z/1"));
+
+    let _ = waiting(hand.fail(attempt, 500));
+}
+
+#[test]
+fn a_name_is_interned_once_however_often_it_is_asked_for() {
+    let mut hand = Hand::new(&wildcards(NEW));
+    let first = hand.model("z/1");
+
+    assert_eq!(hand.model("z/1"), first);
+    assert_ne!(hand.model("z/2"), first);
 }

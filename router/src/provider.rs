@@ -1,0 +1,132 @@
+//! Which provider a model belongs to. (semantics 1.2, 1.7, 8.6)
+
+use crate::config::DeploymentConfig;
+
+/// The provider of a deployment: `custom_llm_provider`, else what stands before the slash of its
+/// `model`, else what the name of the model says.
+pub(crate) fn of(deployment: &DeploymentConfig) -> Option<&str> {
+    let given = deployment.custom_llm_provider.as_deref();
+    given.or_else(|| match deployment.model.split_once('/') {
+        Some((prefix, _)) => Some(prefix),
+        None => inferred(&deployment.model),
+    })
+}
+
+/// A deployment's `model` with its provider before it.
+#[cfg_attr(not(test), expect(dead_code, reason = "pre-call checks ask for it"))]
+pub(crate) fn qualified_model(deployment: &DeploymentConfig) -> String {
+    let model = &deployment.model;
+    match of(deployment) {
+        Some(provider) if !model.starts_with(&format!("{provider}/")) => {
+            format!("{provider}/{model}")
+        }
+        _ => model.clone(),
+    }
+}
+
+/// The provider of a model that is named without one. LiteLLM looks the name up in the lists of its
+/// price registry; here the family that it belongs to decides.
+pub(crate) fn inferred(model: &str) -> Option<&'static str> {
+    let belongs = |family: &&(&str, &str)| model.starts_with(family.0);
+    FAMILIES.iter().find(belongs).map(|family| family.1)
+}
+
+/// Whether a name is a provider's.
+pub(crate) fn is_known(name: &str) -> bool {
+    PROVIDERS.contains(&name)
+}
+
+/// How model names of a provider begin; the first that fits counts.
+const FAMILIES: [(&str, &str); 24] = [
+    ("gpt-3.5-turbo-instruct", "text-completion-openai"),
+    ("babbage-002", "text-completion-openai"),
+    ("davinci-002", "text-completion-openai"),
+    ("gpt-", "openai"),
+    ("chatgpt-", "openai"),
+    ("ft:gpt-", "openai"),
+    ("o1", "openai"),
+    ("o3", "openai"),
+    ("o4-", "openai"),
+    ("omni-moderation-", "openai"),
+    ("sora-", "openai"),
+    ("text-embedding-3-", "openai"),
+    ("text-embedding-ada-", "openai"),
+    ("tts-1", "openai"),
+    ("whisper-1", "openai"),
+    ("claude-", "anthropic"),
+    ("gemini-", "vertex_ai"),
+    ("text-embedding-00", "vertex_ai"),
+    ("command-a-", "cohere_chat"),
+    ("command-r", "cohere_chat"),
+    ("embed-", "cohere"),
+    ("rerank-", "cohere"),
+    ("anthropic.", "bedrock"),
+    ("amazon.", "bedrock"),
+];
+
+/// Providers of LiteLLM's list that take chat requests and are in common use.
+const PROVIDERS: [&str; 24] = [
+    "anthropic",
+    "azure",
+    "azure_ai",
+    "bedrock",
+    "cerebras",
+    "cohere",
+    "databricks",
+    "deepseek",
+    "fireworks_ai",
+    "gemini",
+    "github",
+    "groq",
+    "hosted_vllm",
+    "huggingface",
+    "mistral",
+    "ollama",
+    "openai",
+    "openrouter",
+    "perplexity",
+    "replicate",
+    "sagemaker",
+    "together_ai",
+    "vertex_ai",
+    "xai",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn deployment(model: &str, provider: Option<&str>) -> DeploymentConfig {
+        DeploymentConfig {
+            model: model.to_owned(),
+            custom_llm_provider: provider.map(str::to_owned),
+            ..DeploymentConfig::default()
+        }
+    }
+
+    #[test]
+    fn the_provider_that_is_given_comes_before_the_prefix_and_that_before_the_family() {
+        assert_eq!(of(&deployment("azure/x", Some("openai"))), Some("openai"));
+        assert_eq!(of(&deployment("azure/gpt-4o", None)), Some("azure"));
+        assert_eq!(of(&deployment("gpt-4o", None)), Some("openai"));
+        assert_eq!(
+            of(&deployment("claude-sonnet-4-5", None)),
+            Some("anthropic")
+        );
+        assert_eq!(of(&deployment("my-model", None)), None);
+    }
+
+    #[test]
+    fn a_model_is_the_same_with_its_provider_before_it_or_beside_it() {
+        assert_eq!(
+            qualified_model(&deployment("x", Some("openai"))),
+            "openai/x"
+        );
+        assert_eq!(qualified_model(&deployment("openai/x", None)), "openai/x");
+        assert_eq!(
+            qualified_model(&deployment("openai/x", Some("openai"))),
+            "openai/x"
+        );
+        assert_eq!(qualified_model(&deployment("x", None)), "x");
+    }
+}
