@@ -275,6 +275,7 @@ impl Observer for Recorder {
             | Event::LimitRefused { .. }
             | Event::CacheHit { .. }
             | Event::Mirrored { .. }
+            | Event::MovedOn { .. }
             | Event::CooldownCleared { .. } => {}
         }
     }

@@ -50,7 +50,11 @@ impl Bench<'_> {
         Some(Allowed {
             fails: by_policy.or(given).unwrap_or(global),
             named: by_policy.is_some(),
-            counter: SHARED_COUNTER,
+            counter: if by_policy.is_some() && self.profile.corrections.policies_count_each_class {
+                class as usize
+            } else {
+                SHARED_COUNTER
+            },
         })
     }
 

@@ -135,6 +135,10 @@ impl Router {
                 candidates.push(deployment);
             }
         }
+        let refused_first = self.config.profile.corrections.failed_tiers_are_left;
+        if refused_first {
+            drop_refused(candidates, &state.refused, &mut passed_over);
+        }
         // The tier asked for, if it has a candidate, else the lowest that has one; those without
         // an order count only where no candidate has one.
         let order = |d: &DeploymentId| target.order(*d, config);
@@ -161,14 +165,8 @@ impl Router {
             }
             !excluded
         });
-        if candidates.iter().any(|d| !state.refused.contains(d)) {
-            candidates.retain(|d| {
-                let refused = state.refused.contains(d);
-                if refused {
-                    passed_over(*d, PassedOver::Refused);
-                }
-                !refused
-            });
+        if !refused_first {
+            drop_refused(candidates, &state.refused, &mut passed_over);
         }
     }
 
@@ -208,4 +206,22 @@ impl Router {
             status: self.config.profile.no_deployments_status,
         }
     }
+}
+
+/// Takes out whoever refused the request, unless nobody would be left.
+fn drop_refused(
+    candidates: &mut Vec<DeploymentId>,
+    refused: &[DeploymentId],
+    passed_over: &mut impl FnMut(DeploymentId, PassedOver),
+) {
+    if candidates.iter().all(|d| refused.contains(d)) {
+        return;
+    }
+    candidates.retain(|d| {
+        let stays = !refused.contains(d);
+        if !stays {
+            passed_over(*d, PassedOver::Refused);
+        }
+        stays
+    });
 }

@@ -9,7 +9,8 @@
 use std::time::Duration;
 
 use crate::{
-    config::{AllowedFailsPolicy, DeploymentConfig, RouterSettings},
+    blame::{Blame, blame},
+    config::{AllowedFailsPolicy, DeploymentConfig, RouterSettings, is_bad_request},
     deployment::DeploymentState,
     observe::CooldownReason,
     outcome::{ErrorClass, Failure, Reached},
@@ -42,27 +43,49 @@ impl Bench<'_> {
         failure: &Failure,
         state: &mut DeploymentState,
     ) -> Verdict {
-        let fails = state.fails.increment(now, COUNT_TTL);
-        self.decide(now, failure, fails, self.time(now, failure), state)
+        let blame = blame(failure, self.profile);
+        let fails = match blame {
+            Blame::Deployment => state.fails.increment(now, COUNT_TTL),
+            Blame::Nobody => return None,
+            Blame::Request => {
+                state.successes.increment(now, COUNT_TTL);
+                state.fails.at(now)
+            }
+        };
+        let time = self.time(now, failure);
+        if let Some(long) = self.profile.corrections.no_credit_benches_for
+            && failure.is_out_of_credit()
+        {
+            let may = !time.is_zero() && !self.settings.disable_cooldowns;
+            let has_alternative = !self.lone || self.has_fallback;
+            let until = self.hinted(now, failure).unwrap_or_else(|| long.max(time));
+            return (may && has_alternative).then_some((until, CooldownReason::NoCredit));
+        }
+        self.decide(now, failure, blame, fails, time, state)
     }
 
     /// Judges a refusal of the router's own: a 429 that counts as no failure of the deployment and
     /// benches for the router's time, whatever the deployment's. (semantics 2.4 and 4.5)
     pub(crate) fn judge_refusal(&self, now: Instant, state: &mut DeploymentState) -> Verdict {
+        if self.profile.corrections.own_refusals_are_no_failures {
+            return None;
+        }
         let refusal = Failure::with_status(429);
         let time = self.settings.cooldown_time_or_default();
-        self.decide(now, &refusal, state.fails.at(now), time, state)
+        let fails = state.fails.at(now);
+        self.decide(now, &refusal, Blame::Deployment, fails, time, state)
     }
 
     fn decide(
         &self,
         now: Instant,
         failure: &Failure,
+        blame: Blame,
         fails: u32,
         time: Duration,
         state: &mut DeploymentState,
     ) -> Verdict {
-        if time.is_zero() || self.settings.disable_cooldowns || !self.may_cool(failure) {
+        if time.is_zero() || self.settings.disable_cooldowns || !self.may_cool(failure, blame) {
             return None;
         }
         let why = match self.allowed_fails(failure.class) {
@@ -73,11 +96,12 @@ impl Bench<'_> {
     }
 
     /// Whether failures of this kind can cool at all. (semantics 4.1)
-    fn may_cool(&self, failure: &Failure) -> bool {
+    fn may_cool(&self, failure: &Failure, blame: Blame) -> bool {
         let Some(status) = failure.status else {
             return false;
         };
-        if failure.class == ErrorClass::ApiConnection {
+        let corrections = &self.profile.corrections;
+        if failure.class == ErrorClass::ApiConnection && !corrections.connection_errors_count {
             return false;
         }
         if self.wildcard && !self.profile.wildcards_cool {
@@ -86,12 +110,21 @@ impl Bench<'_> {
         if failure.reached() != Reached::Nothing && !self.profile.stream_errors_bench {
             return false;
         }
+        let names = |p: &AllowedFailsPolicy| p.names(failure.class, self.profile);
+        let named_by_router = corrections.policies_open_the_gate
+            && self
+                .settings
+                .allowed_fails_policy
+                .as_ref()
+                .is_some_and(names);
+        if blame == Blame::Request {
+            let named = named_by_router || self.own_policy().is_some_and(names);
+            return named && is_bad_request(failure.class);
+        }
         match status {
             401 | 404 | 408 | 429 => true,
             402 if self.profile.cools_payment_required && !self.lone => true,
-            400..=499 => self
-                .own_policy()
-                .is_some_and(|p| p.names(failure.class, self.profile)),
+            400..=499 => named_by_router || self.own_policy().is_some_and(names),
             _ => true,
         }
     }
@@ -104,11 +137,14 @@ impl Bench<'_> {
         if let Some(time) = own.or(self.deployment.cooldown_time) {
             return time;
         }
-        let hint = failure.retry_after.and_then(|hint| hint.whole_seconds(now));
-        match hint.map(u64::try_from) {
-            Some(Ok(seconds)) => Duration::from_secs(seconds),
-            Some(Err(_)) | None => self.settings.cooldown_time_or_default(),
-        }
+        self.hinted(now, failure)
+            .unwrap_or_else(|| self.settings.cooldown_time_or_default())
+    }
+
+    /// What the provider asked for.
+    fn hinted(&self, now: Instant, failure: &Failure) -> Option<Duration> {
+        let hint = failure.retry_after?.whole_seconds(now)?;
+        u64::try_from(hint).ok().map(Duration::from_secs)
     }
 
     /// The rules without `allowed_fails`. (semantics 4.2, rules in its order)
@@ -130,7 +166,8 @@ impl Bench<'_> {
         if fails * 2 > total && total >= FAILURE_RATE_REQUESTS && !self.lone {
             return Some(CooldownReason::FailureRate);
         }
-        if !matches!(status, 408 | 409 | 429 | 500..) {
+        let spared = self.lone && self.profile.corrections.lone_deployments_are_spared;
+        if !matches!(status, 408 | 409 | 429 | 500..) && !spared {
             return Some(CooldownReason::NotRetryable);
         }
         None

@@ -79,6 +79,8 @@ pub(crate) struct Hop {
     /// Set by the hop's first error.
     pub(crate) allowance: Option<Allowance>,
     pub(crate) retries: u32,
+    /// The attempt under way came for free ([`Router::moving_on`](crate::Router)).
+    pub(crate) moved_on: bool,
     /// The deployment of the last error.
     pub(crate) failed: Option<DeploymentId>,
 }
@@ -92,6 +94,7 @@ impl Hop {
             by_specific_entry: false,
             allowance: None,
             retries: 0,
+            moved_on: false,
             failed: None,
         }
     }

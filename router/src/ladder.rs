@@ -8,6 +8,7 @@
 use crate::{
     fallback,
     in_flight::{Hop, ListRef, Walk, WalkKind},
+    moving_on::Moving,
     observe::{Event, FallbackReason, Observer},
     outcome::ErrorClass,
     request::ModelId,
@@ -89,10 +90,22 @@ impl Router {
             }
             Some(allowance) => allowance,
         };
-        let retries = hop.retries + u32::from(hop.allowance.is_some());
+        let retries = hop.retries + u32::from(hop.allowance.is_some() && !hop.moved_on);
         let state = self.requests.get(ticket);
         state.hop.allowance = Some(allowance);
         state.hop.retries = retries;
+        state.hop.moved_on = false;
+        if let RouteError::Attempt {
+            deployment,
+            failure,
+        } = error
+        {
+            match self.moving_on(now, ticket, deployment, &failure, obs) {
+                Moving::On => return Next::Attempt,
+                Moving::Nowhere => return self.fall_back(now, ticket, error, obs),
+                Moving::No => {}
+            }
+        }
         let lists = self.lists_in_force(ticket);
         if !allowance.by_policy && !retry::is_worth_retrying(&error, health, lists) {
             return self.fall_back(now, ticket, error, obs);

@@ -55,11 +55,13 @@
 //! ```
 
 mod allowed_fails;
+mod blame;
 mod broken_stream;
 mod candidates;
 mod client_retry;
 pub mod config;
 mod cooldown;
+mod corrections;
 mod deployment;
 mod directory;
 mod dispatch;
@@ -70,6 +72,7 @@ mod in_flight;
 mod ladder;
 mod limits;
 mod mirroring;
+mod moving_on;
 mod observe;
 mod operator;
 mod outcome;
@@ -94,7 +97,9 @@ pub mod strategy;
 mod time;
 mod window;
 
+pub use blame::Cause;
 pub use config::{DeploymentConfig, RouterConfig, RouterSettings};
+pub use corrections::Corrections;
 pub use error::ConfigError;
 pub use error_body::ErrorBody;
 pub use observe::{CooldownReason, Event, FallbackReason, Observer, PassedOver};

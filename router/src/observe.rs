@@ -180,6 +180,14 @@ pub enum Event<'a> {
         /// Of how many.
         of: u32,
     },
+    /// The request leaves a deployment that is of no use to anybody for another of its group,
+    /// without a retry (only in `corrected`).
+    MovedOn {
+        /// Who.
+        request: RequestId,
+        /// From which.
+        deployment: DeploymentId,
+    },
     /// The request moves on: to another group, a later order tier, or the rest of its group.
     FellBack {
         /// Who.
@@ -243,6 +251,8 @@ pub enum CooldownReason {
     AllowedFailsExceeded,
     /// Over half of at least five requests in the minute failed.
     FailureRate,
+    /// Its account has no credit (only in `corrected`).
+    NoCredit,
     /// An error that the next request would meet again (401, 404; 402 in 1.110).
     NotRetryable,
     /// The provider said 429.

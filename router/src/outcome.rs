@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::time::Instant;
+use crate::{blame::Cause, time::Instant};
 
 /// How one attempt ended.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
@@ -59,6 +59,9 @@ pub struct Failure {
     pub status: Option<u16>,
     /// The `retry-after` header, if there was one.
     pub retry_after: Option<RetryAfter>,
+    /// What is behind it, where class and status do not say.
+    pub cause: Cause,
+    /// Tokens that had already been passed on when the stream broke: 0 for a failure before the first token.
     /// How far the answer had come. Where tokens were delivered, [`Failure::reached`] says content
     /// whatever stands here.
     #[serde(default)]
@@ -79,6 +82,7 @@ impl Failure {
             status: Some(status),
             retry_after: None,
             reached: Reached::Nothing,
+            cause: Cause::Unsaid,
             tokens_delivered: 0,
             first_token_after: None,
         }
@@ -92,6 +96,7 @@ impl Failure {
             status: class.status(),
             retry_after: None,
             reached: Reached::Nothing,
+            cause: Cause::Unsaid,
             tokens_delivered: 0,
             first_token_after: None,
         }

@@ -62,21 +62,29 @@ impl Router {
         let target = self.registry.target(state.hop.group);
         let filled = target.upstream_model(attempt.deployment);
         let overrides = state.request.overrides.as_ref();
-        let whole = overrides
-            .and_then(|o| given(o.timeout))
-            .unwrap_or(fixed.whole);
-        let silence = overrides
-            .and_then(|o| given(o.stream_timeout))
-            .or(fixed.silence);
         let stream = state.request.stream;
+        let own_whole = overrides.and_then(|o| given(o.timeout));
+        let own_silence = overrides.and_then(|o| given(o.stream_timeout));
+        let (callers, operators) = match stream {
+            // A silence that the operator set is not replaced by the caller's whole.
+            true => (
+                own_silence.or_else(|| own_whole.filter(|_| fixed.silence.is_none())),
+                fixed.silence.unwrap_or(fixed.whole),
+            ),
+            false => (own_whole, fixed.whole),
+        };
+        let limit = callers.unwrap_or(operators);
         AttemptPlan {
             deployment: &deployment.id,
             model: filled.unwrap_or(&deployment.model),
             stream,
             deadline: match stream {
-                true => self.of_a_stream(fixed.limits, silence.unwrap_or(whole)),
-                false => Deadline::Whole(whole),
+                true => self.of_a_stream(fixed.limits, limit),
+                false => Deadline::Whole(limit),
             },
+            // What limits a stream's content is the operator's.
+            callers_limit: callers.is_some_and(|own| own < operators)
+                && (!stream || fixed.limits == StreamLimits::default()),
             keeps_opening_back: stream && !self.config.profile.opening_frames_pass,
             wants_first_token: stream && state.holds_slot && !self.config.profile.streams_hold_slot,
         }

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::corrections::Corrections;
 use crate::outcome::Reached;
 
 /// The named differences between reference behaviours.
@@ -10,6 +11,8 @@ use crate::outcome::Reached;
 pub struct Profile {
     /// What it is called in files and reports.
     pub name: ProfileName,
+    /// What `corrected` does otherwise than both versions.
+    pub corrections: Corrections,
     /// Which weights simple-shuffle looks at to choose its metric (3.1).
     pub shuffle_metric: ShuffleMetric,
     /// What happens when all slots of `max_parallel_requests` are in use (7). Corrected: the excess
@@ -208,6 +211,7 @@ impl Profile {
     pub const fn litellm_1_110() -> Self {
         Self {
             name: ProfileName::Litellm1110,
+            corrections: Corrections::NONE,
             shuffle_metric: ShuffleMetric::AnyCandidate,
             when_slots_full: WhenSlotsFull::Reject,
             streams_hold_slot: true,
@@ -265,6 +269,7 @@ impl Profile {
     pub const fn litellm_1_92() -> Self {
         Self {
             name: ProfileName::Litellm192,
+            corrections: Corrections::NONE,
             shuffle_metric: ShuffleMetric::FirstCandidate,
             when_slots_full: WhenSlotsFull::Queue,
             streams_hold_slot: false,
@@ -319,12 +324,15 @@ impl Profile {
 }
 
 impl Profile {
-    /// LiteLLM's intent without its faults: 1.110.2, but for the fields below, each of which
-    /// answers a report of operators.
+    /// LiteLLM's intent without its faults: 1.110.2, but for [`Corrections`] and the fields below,
+    /// each of which answers a report of operators.
     #[must_use]
     pub const fn corrected() -> Self {
         Self {
             name: ProfileName::Corrected,
+            corrections: Corrections::ALL,
+            // What the operator sets holds for a lone deployment too. (BR-012)
+            allowed_fails_spares_lone: false,
             when_slots_full: WhenSlotsFull::Queue,
             streams_commit_at: Reached::Content,
             stream_errors_keep_class: true,

@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    blame::Cause,
     outcome::{ErrorClass, Failure, Usage},
     request::{DeploymentId, ModelId, RequestId},
     time::Instant,
@@ -191,6 +192,8 @@ pub struct AttemptPlan<'a> {
     pub stream: bool,
     /// How long it may take.
     pub deadline: Deadline,
+    /// Whether the deadline is the caller's own and shorter than the operator's.
+    pub callers_limit: bool,
     /// Whether the frames that open a stream are kept back until its first content comes: an
     /// attempt that ends before has shown its caller nothing.
     pub keeps_opening_back: bool,
@@ -199,6 +202,18 @@ pub struct AttemptPlan<'a> {
     ///
     /// [`Router::first_token`]: crate::Router::first_token
     pub wants_first_token: bool,
+}
+
+impl AttemptPlan<'_> {
+    /// The cause of a failure that the deadline made. A driver that ends the attempt by it gives
+    /// its failure this one.
+    #[must_use]
+    pub const fn timeout_cause(&self) -> Cause {
+        match self.callers_limit {
+            true => Cause::CallersLimit,
+            false => Cause::Unsaid,
+        }
+    }
 }
 
 /// What the caller finally gets.

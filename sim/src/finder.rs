@@ -59,6 +59,7 @@ impl Observer for Finder {
             | Event::LimitRefused { .. }
             | Event::CacheHit { .. }
             | Event::Mirrored { .. }
+            | Event::MovedOn { .. }
             | Event::CooldownCleared { .. }
             | Event::PassedOver { .. }
             | Event::Picked { .. }

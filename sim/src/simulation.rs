@@ -12,8 +12,8 @@ use std::{collections::BTreeMap, mem, time::Duration};
 
 use mock_providers::{FaultSpan, Provider, ProviderCall};
 use router::{
-    Attempt, AttemptPlan, DeploymentId, Instant, ModelId, Observer, Outcome, Parked, Request,
-    RequestId, Router, Step, Turn, Wait,
+    Attempt, DeploymentId, Instant, ModelId, Observer, Outcome, Parked, Request, RequestId, Router,
+    Step, Turn, Wait,
 };
 use scenarios::{Arrival, RunPlan};
 
@@ -272,22 +272,20 @@ impl Simulation {
     /// Asks the provider how the attempt goes, and awaits its end or the caller's patience.
     #[inline]
     fn send(&mut self, now: Instant, place: u32, attempt: Attempt) -> Result<(), SimError> {
-        let AttemptPlan {
-            stream,
-            deadline,
-            wants_first_token,
-            ..
-        } = self.router.plan(&attempt);
+        let plan = self.router.plan(&attempt);
         let unfinished = &mut self.unfinished[place as usize];
         let call = &mut unfinished.call;
         call.attempt = attempt.number();
         call.deployment = attempt.deployment();
-        call.stream = stream;
+        call.stream = plan.stream;
         let reply = self.providers[call.deployment.index()].respond(now, call);
         self.attempts += 1;
-        let (ends_at, outcome, given_up) = match deadline::give_up(deadline, &reply) {
+        let (ends_at, outcome, given_up) = match deadline::give_up(plan.deadline, &reply) {
             None => (now + reply.total_after, reply.outcome, false),
-            Some((after, failure)) => (now + after, Outcome::Failure(failure), true),
+            Some((after, failure)) => {
+                let failure = failure.because(plan.timeout_cause());
+                (now + after, Outcome::Failure(failure), true)
+            }
         };
         if ends_at == Instant::NEVER {
             let awaited = "an answer that never comes, without a deadline";
@@ -303,7 +301,7 @@ impl Simulation {
             given_up,
         };
         match first_token_after(&sent.outcome) {
-            Some(after) if wants_first_token => {
+            Some(after) if plan.wants_first_token => {
                 unfinished.state = State::Streaming { sent, ends_at };
                 self.queue.push((now + after).min(ends_at), place);
             }

@@ -173,6 +173,10 @@ impl<'a> Story<'a> {
             Event::Retrying { retry, of, .. } => {
                 ("retries", format!("retry {retry} of {of} in this group"))
             }
+            Event::MovedOn { deployment, .. } => {
+                let from = self.deployment(deployment);
+                ("moves on", format!("from {from}, which is of no use"))
+            }
             Event::FellBack { from, to, why, .. } => {
                 let (from, to) = (self.model(from), self.model(to));
                 (
@@ -225,6 +229,7 @@ impl<'a> Story<'a> {
             CooldownReason::FailureRate => {
                 "over half of at least five requests in the minute failed"
             }
+            CooldownReason::NoCredit => "its account has no credit",
             CooldownReason::NotRetryable => "an error that the next request would meet again",
             CooldownReason::RateLimited => "the provider said 429",
             CooldownReason::TotalFailure => "every one of at least a thousand requests failed",
@@ -321,6 +326,7 @@ const fn request_of(event: &Event<'_>) -> Option<RequestId> {
         | Event::CooledDown { request, .. }
         | Event::Waiting { request, .. }
         | Event::Retrying { request, .. }
+        | Event::MovedOn { request, .. }
         | Event::FellBack { request, .. }
         | Event::Answered { request, .. }
         | Event::LimitRefused { request, .. }

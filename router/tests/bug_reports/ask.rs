@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use router::{DeploymentConfig, Origin, Overrides};
+use router::{
+    DeploymentConfig, DeploymentId, Instant, KeyedRng, Origin, Overrides, Purpose, RequestId,
+    Router, Seed,
+};
 
 use crate::results::span;
 
@@ -62,6 +65,34 @@ impl Ask {
         self.router = router;
         self
     }
+
+    /// The next id whose draws pick whom the request is steered to.
+    pub(crate) fn id_that_goes_there(&self, router: &Router, now: Instant, next: u64) -> RequestId {
+        let candidates: Vec<&str> = (0..)
+            .zip(&router.config().deployments)
+            .filter(|(n, d)| {
+                let cooled = router.cooled_until(now, DeploymentId(*n)).is_some();
+                d.model_name == self.model && !d.blocked && !cooled
+            })
+            .map(|(_, d)| d.id.as_str())
+            .collect();
+        // A member that is out cannot be steered to.
+        if !self
+            .steered
+            .iter()
+            .all(|n| candidates.contains(&n.as_str()))
+        {
+            return RequestId(next);
+        }
+        let picks = |id: &u64| {
+            (0..).zip(&self.steered).all(|(draw, name)| {
+                let seed = seed_of(self.router);
+                let mut rng = KeyedRng::new(seed, Purpose::named("router.pick"), *id, draw);
+                candidates.get(rng.below(candidates.len().max(1))) == Some(&name.as_str())
+            })
+        };
+        RequestId((next..).find(picks).expect("some id"))
+    }
 }
 
 /// A deployment of a group.
@@ -73,4 +104,9 @@ pub(crate) fn member(name: &str) -> DeploymentConfig {
         model: format!("openai/fake-{id}"),
         ..DeploymentConfig::default()
     }
+}
+
+/// The seed of a router, by its place.
+pub(crate) fn seed_of(router: usize) -> Seed {
+    Seed(7 + router as u64)
 }

@@ -16,12 +16,12 @@ use std::{
 };
 
 use router::{
-    Answer, DeploymentId, Held, Instant, KeyedRng, Profile, ProfileName, Purpose, Request,
-    RequestId, Router, RouterConfig, Seed, Step, Turn,
+    Answer, DeploymentId, Held, Instant, Outcome, Profile, ProfileName, Request, RequestId, Router,
+    RouterConfig, Step, Turn,
 };
 
 use crate::{
-    ask::{Ask, member},
+    ask::{Ask, member, seed_of},
     provider::{Call, Course, Provider, always, course, ok},
     results::{Answered, Bench, Got, Hit, Log, at},
 };
@@ -81,8 +81,8 @@ impl World {
     }
 
     /// Several routers with one configuration, which share nothing but their providers.
-    pub(crate) fn instances(config: &RouterConfig, routers: u64) -> Self {
-        let router = |n| (Router::new(config, Seed(7 + n)).unwrap(), Log::default());
+    pub(crate) fn instances(config: &RouterConfig, routers: usize) -> Self {
+        let router = |n| (Router::new(config, seed_of(n)).unwrap(), Log::default());
         Self {
             routers: (0..routers).map(router).collect(),
             now: Instant::ZERO,
@@ -122,6 +122,13 @@ impl World {
     pub(crate) fn each_second(&mut self, from: f64, times: u32, ask: &Ask) {
         for n in 0..times {
             self.ask(from + f64::from(n), ask);
+        }
+    }
+
+    /// Requests at these times, each steered to the member of its time.
+    pub(crate) fn steer(&mut self, picks: &[(f64, &str)]) {
+        for (seconds, name) in picks {
+            self.ask(*seconds, &Ask::of("m").to([name]));
         }
     }
 
@@ -287,7 +294,9 @@ impl World {
 
     fn start(&mut self, place: usize) {
         let ask = self.asks[place].ask.clone();
-        let id = self.id_that_goes_to(&ask);
+        let (router, _) = &self.routers[ask.router];
+        let id = ask.id_that_goes_there(router, self.now, self.next_id);
+        self.next_id = id.0 + 1;
         self.asks[place].id = id;
         self.asks[place].answered = Some(Answered {
             asked: self.now,
@@ -314,36 +323,6 @@ impl World {
         };
         let turn = router.arrive(self.now, request, log);
         self.obey(place, turn);
-    }
-
-    /// The next id whose draws pick whom the request is steered to.
-    fn id_that_goes_to(&mut self, ask: &Ask) -> RequestId {
-        let (router, _) = &self.routers[ask.router];
-        let config = router.config();
-        let candidates: Vec<&str> = (0..)
-            .zip(&config.deployments)
-            .filter(|(n, d)| {
-                d.model_name == ask.model
-                    && !d.blocked
-                    && router.cooled_until(self.now, DeploymentId(*n)).is_none()
-            })
-            .map(|(_, d)| d.id.as_str())
-            .collect();
-        let picks = |id: u64| {
-            (0..).zip(&ask.steered).all(|(draw, name)| {
-                let seed = Seed(7 + ask.router as u64);
-                let mut rng = KeyedRng::new(seed, Purpose::named("router.pick"), id, draw);
-                candidates.get(rng.below(candidates.len().max(1))) == Some(&name.as_str())
-            })
-        };
-        // A member that is out cannot be steered to.
-        let possible = ask.steered.iter().all(|n| candidates.contains(&n.as_str()));
-        let found = match possible {
-            true => (self.next_id..).find(|&id| picks(id)).expect("some id"),
-            false => self.next_id,
-        };
-        self.next_id = found + 1;
-        RequestId(found)
     }
 
     fn obey(&mut self, ask: usize, turn: Turn) {
@@ -386,6 +365,7 @@ impl World {
         let plan = self.routers[asked.ask.router].0.plan(attempt);
         let name = plan.deployment.to_owned();
         let (deadline, keeps_opening_back) = (plan.deadline, plan.keeps_opening_back);
+        let timeout_cause = plan.timeout_cause();
         let call = Call {
             number: self.hits(&name).len(),
             at: self.now.as_secs_f64(),
@@ -403,7 +383,10 @@ impl World {
             .providers
             .entry(name.clone())
             .or_insert_with(|| always(ok()));
-        let course = course(does(&call), &call, deadline);
+        let mut course = course(does(&call), &call, deadline);
+        if let (Outcome::Failure(failure), true) = (&mut course.outcome, course.timed_out) {
+            *failure = failure.because(timeout_cause);
+        }
         let hit = self.hits.len();
         self.hits.push(Hit {
             provider: name.clone(),

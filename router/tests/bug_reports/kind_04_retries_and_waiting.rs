@@ -68,8 +68,12 @@ fn br_022_a_retry_after_a_server_error_may_return_to_the_same_member() {
 
 #[test]
 fn br_022_everybody_who_refused_is_skipped_until_nobody_else_is_left() {
-    // Seen at 1.110.2: a, b, c (or a, c, b), then a and a again.
-    for profile in [NEW, CORRECTED] {
+    // Seen at 1.110.2: a, b, c (or a, c, b), then a and a again. A 403 is a dead key to
+    // `corrected`, which is over once everybody had it (BR-025).
+    for (profile, expected) in [
+        (NEW, vec!["A", "B", "C", "A", "A"]),
+        (CORRECTED, vec!["A", "B", "C"]),
+    ] {
         let mut world = World::of(profile, &["A", "B", "C"], |c| {
             for (deployment, weight) in c.deployments.iter_mut().zip([1.0, 0.0, 0.0]) {
                 deployment.weight = Some(weight);
@@ -84,7 +88,7 @@ fn br_022_everybody_who_refused_is_skipped_until_nobody_else_is_left() {
 
         let mut path = world.answer(ask).path.clone();
         path[1..3].sort();
-        assert_eq!(path, ["A", "B", "C", "A", "A"], "{:?}", profile.name);
+        assert_eq!(path, expected, "{:?}", profile.name);
     }
 }
 

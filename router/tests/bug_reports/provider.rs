@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use router::{Deadline, ErrorClass, Failure, Instant, Outcome, RetryAfter, Usage};
+use router::{Cause, Deadline, ErrorClass, Failure, Instant, Outcome, RetryAfter, Usage};
 
 use crate::{
     frames::{self, Timed},
@@ -90,6 +90,12 @@ impl Reply {
     /// Takes this long: to its end, or to its first token if it is streamed.
     pub(crate) fn after(mut self, seconds: f64) -> Self {
         self.latency = span(seconds);
+        self
+    }
+
+    /// With what is behind it.
+    pub(crate) fn because(mut self, cause: Cause) -> Self {
+        self.failure = self.failure.map(|f| f.because(cause));
         self
     }
 

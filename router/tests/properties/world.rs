@@ -45,6 +45,8 @@ pub(crate) struct Book {
     /// Attempts of the hop that each request is in.
     hop: BTreeMap<RequestId, usize>,
     pub(crate) most_in_a_hop: usize,
+    /// Whom the hop of each request moved on from.
+    left: BTreeMap<RequestId, BTreeSet<DeploymentId>>,
     cooled: BTreeMap<DeploymentId, Instant>,
     /// Not before then may the request be sent again.
     not_before: BTreeMap<RequestId, Instant>,
@@ -63,8 +65,20 @@ impl Observer for Book {
             }
             Event::FellBack { request, .. } => {
                 self.hop.insert(*request, 0);
+                self.left.remove(request);
                 self.not_before.remove(request);
                 self.hint.remove(request);
+            }
+            // What follows costs no retry, but each deployment can be left once only.
+            Event::MovedOn {
+                request,
+                deployment,
+            } => {
+                *self.hop.get_mut(request).expect("it arrived") -= 1;
+                let new = self.left.entry(*request).or_default().insert(*deployment);
+                if !new {
+                    self.rule(format!("{request} moved on from {deployment:?} twice"));
+                }
             }
             Event::Picked { deployment, .. }
                 if self.cooled.get(deployment).is_some_and(|until| at < *until) =>
@@ -144,6 +158,7 @@ pub(crate) fn play(case: &Case) -> (Router, Book) {
         answers: BTreeMap::new(),
         hop: BTreeMap::new(),
         most_in_a_hop: 0,
+        left: BTreeMap::new(),
         cooled: BTreeMap::new(),
         not_before: BTreeMap::new(),
         hint: BTreeMap::new(),

@@ -115,18 +115,14 @@ fn a_profile_and_a_wall_clock_reach_the_router() {
 }
 
 #[test]
-fn a_profile_can_be_an_axis() {
-    let text = format!("{GOOD}sweep: {{profile: [litellm-1.92, litellm-1.110]}}\n");
+fn every_profile_can_be_an_axis() {
+    let names = ProfileName::ALL.map(ProfileName::as_str).join(", ");
+    let text = format!("{GOOD}sweep: {{profile: [{names}]}}\n");
     let scenario = load(&text).unwrap();
 
-    assert_eq!(
-        scenario.plan(0, 0).router.profile.name,
-        ProfileName::Litellm192
-    );
-    assert_eq!(
-        scenario.plan(1, 0).router.profile.name,
-        ProfileName::Litellm1110
-    );
+    for (arm, name) in (0..).zip(ProfileName::ALL) {
+        assert_eq!(scenario.plan(arm, 0).router.profile, name.profile());
+    }
 }
 
 #[test]

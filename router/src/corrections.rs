@@ -1,0 +1,85 @@
+//! What the profile `corrected` does otherwise than LiteLLM: one field a difference, each with the
+//! bug report that it answers. Both profiles of LiteLLM have [`Corrections::NONE`].
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// The differences between `corrected` and LiteLLM. BR-xxx are the reports that
+/// `tests/bug_reports` plays.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "a list of independent differences, each of which is there or not"
+)]
+pub struct Corrections {
+    /// A connection that failed counts like a server error, whatever the exception is called. One
+    /// that was never tried, for a fault of the request, does not (BR-001).
+    pub connection_errors_count: bool,
+    /// A class that the router's `allowed_fails_policy` names can bench, bad requests included:
+    /// every field takes effect (BR-002).
+    pub policies_open_the_gate: bool,
+    /// Each class that the router's `allowed_fails_policy` names is counted by itself (BR-002).
+    pub policies_count_each_class: bool,
+    /// A deployment without credit is out until its provider says, else for this long: an hour, our
+    /// choice. One that has no alternative, in its group or by a fallback, stays (BR-005).
+    pub no_credit_benches_for: Option<Duration>,
+    /// A dead key, an empty account and an unknown model are left for another deployment of the
+    /// group at once. That takes no retry and no wait, tries each deployment once, and ends with
+    /// the last error. An allowance of no retries forbids it (BR-005, BR-010, BR-025).
+    pub moves_on_from_dead_deployments: bool,
+    /// Who refused this request is passed over before the order tier is chosen, so that a tier that
+    /// refused whole is left for the next (BR-025, BR-030).
+    pub failed_tiers_are_left: bool,
+    /// A timeout by the caller's own limit is charged to nobody, if the operator's is longer
+    /// (BR-006).
+    pub callers_timeouts_are_theirs: bool,
+    /// A bad request counts as a success of the deployment that found it out (BR-009).
+    pub bad_requests_are_no_failures: bool,
+    /// A full queue is neither a failure nor a success. A plain 429 or 503 is no full queue: the
+    /// provider must say so (BR-009).
+    pub backpressure_is_no_failure: bool,
+    /// A 404 for an object counts as a success; the 404 for a model benches as before (BR-010).
+    pub missing_objects_are_no_failures: bool,
+    /// What the router refuses by itself (a reservation over its limit) is charged to no deployment
+    /// (BR-011).
+    pub own_refusals_are_no_failures: bool,
+    /// The default rules bench a lone deployment for nothing but a thousand failures out of a
+    /// thousand: not for 401 and 404 either. Lone is one that was configured alone, not one whose
+    /// siblings are out (BR-012).
+    pub lone_deployments_are_spared: bool,
+}
+
+impl Corrections {
+    /// LiteLLM as it is.
+    pub const NONE: Self = Self {
+        connection_errors_count: false,
+        policies_open_the_gate: false,
+        policies_count_each_class: false,
+        no_credit_benches_for: None,
+        moves_on_from_dead_deployments: false,
+        failed_tiers_are_left: false,
+        callers_timeouts_are_theirs: false,
+        bad_requests_are_no_failures: false,
+        backpressure_is_no_failure: false,
+        missing_objects_are_no_failures: false,
+        own_refusals_are_no_failures: false,
+        lone_deployments_are_spared: false,
+    };
+
+    /// LiteLLM as it is meant to be.
+    pub const ALL: Self = Self {
+        connection_errors_count: true,
+        policies_open_the_gate: true,
+        policies_count_each_class: true,
+        no_credit_benches_for: Some(Duration::from_secs(3_600)),
+        moves_on_from_dead_deployments: true,
+        failed_tiers_are_left: true,
+        callers_timeouts_are_theirs: true,
+        bad_requests_are_no_failures: true,
+        backpressure_is_no_failure: true,
+        missing_objects_are_no_failures: true,
+        own_refusals_are_no_failures: true,
+        lone_deployments_are_spared: true,
+    };
+}
