@@ -15,6 +15,8 @@ mod mirrors;
 mod names;
 mod priority_queue;
 mod response_cache;
+mod rate_limits;
+mod routing_groups;
 mod slots;
 mod streams;
 mod tokens;

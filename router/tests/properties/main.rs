@@ -22,7 +22,7 @@ use proptest::{
 use router::{
     DeploymentConfig, DeploymentId, ErrorClass, ProfileName, RouterConfig, RouterSettings,
     StrategySpec,
-    config::{Fallbacks, RetryPolicy},
+    config::{Fallbacks, OptionalPreCallChecks, RetryPolicy, RoutingGroup},
     strategy::{LowestLatencyArgs, UsageArgs},
 };
 
@@ -39,15 +39,19 @@ fn a_deployment() -> impl Strategy<Value = DeploymentConfig> {
         option::of(0..3_u32),
         option::of(select(&[0.0, 1.0, 5.0][..])),
         proptest::bool::weighted(0.1),
+        option::weighted(0.3, 0..4_u64),
+        option::weighted(0.2, 0..60_u64),
     );
     numbers.prop_map(
-        |(group, order, slots, cooldown, retries, weight, blocked)| DeploymentConfig {
+        |(group, order, slots, cooldown, retries, weight, blocked, rpm, tpm)| DeploymentConfig {
             order,
             max_parallel_requests: slots,
             cooldown_time: cooldown.map(Duration::from_secs),
             num_retries: retries,
             weight,
             blocked,
+            rpm,
+            tpm,
             ..deployment("", group)
         },
     )
@@ -65,17 +69,35 @@ fn fallbacks() -> impl Strategy<Value = Option<Fallbacks>> {
     option::of(vec(entry, 0..4))
 }
 
-fn settings() -> impl Strategy<Value = RouterSettings> {
-    let strategy = prop_oneof![
+fn strategy() -> impl Strategy<Value = StrategySpec> {
+    prop_oneof![
         Just(StrategySpec::SimpleShuffle),
         Just(StrategySpec::LeastBusy),
         Just(StrategySpec::LowestLatency(LowestLatencyArgs::default())),
         Just(StrategySpec::LowestCost),
         Just(StrategySpec::UsageBased(UsageArgs::default())),
         Just(StrategySpec::UsageBasedV2(UsageArgs::default())),
-    ];
+    ]
+}
+
+/// Routing groups over some of the names, one by priority among them where the profile knows it.
+fn routing_groups() -> impl Strategy<Value = Vec<RoutingGroup>> {
+    let one = |models: &[&str], strategy, priorities: &[(&str, u32)]| RoutingGroup {
+        group_name: "r".to_owned(),
+        models: models.iter().map(|&m| m.to_owned()).collect(),
+        routing_strategy: strategy,
+        model_priorities: priorities.iter().map(|&(m, p)| (m.to_owned(), p)).collect(),
+    };
+    prop_oneof![
+        2 => Just(Vec::new()),
+        2 => strategy().prop_map(move |spec| vec![one(&["h", "g"], spec, &[])]),
+        1 => Just(vec![one(&["g", "i"], StrategySpec::Priority, &[("g", 2), ("i", 1)])]),
+    ]
+}
+
+fn settings() -> impl Strategy<Value = RouterSettings> {
     let parts = (
-        strategy,
+        (strategy(), routing_groups(), any::<bool>()),
         option::of(0..4_u32),
         fallbacks(),
         fallbacks(),
@@ -86,9 +108,24 @@ fn settings() -> impl Strategy<Value = RouterSettings> {
         any::<bool>(),
     );
     parts.prop_map(
-        |(strategy, retries, generic, policy, depth, allowed, cooldown, by_class, failover)| {
+        |(
+            (strategy, groups, enforces),
+            retries,
+            generic,
+            policy,
+            depth,
+            allowed,
+            cooldown,
+            by_class,
+            failover,
+        )| {
             RouterSettings {
                 routing_strategy: strategy,
+                routing_groups: groups,
+                optional_pre_call_checks: OptionalPreCallChecks {
+                    enforce_model_rate_limits: enforces,
+                    ..OptionalPreCallChecks::default()
+                },
                 num_retries: retries,
                 fallbacks: generic,
                 content_policy_fallbacks: policy,
@@ -107,7 +144,12 @@ fn settings() -> impl Strategy<Value = RouterSettings> {
 }
 
 fn asked() -> impl Strategy<Value = Asked> {
-    let model = prop_oneof![6 => select(&GROUPS[..]), 1 => Just("nobody"), 1 => Just("d0")];
+    let model = prop_oneof![
+        6 => select(&GROUPS[..]),
+        1 => Just("nobody"),
+        1 => Just("d0"),
+        1 => Just("r"),
+    ];
     (
         0..400_u64,
         model,
@@ -153,6 +195,11 @@ fn case() -> impl Strategy<Value = Case> {
         |(profile, mut deployments, settings, requests, ends, seed)| {
             for (number, deployment) in deployments.iter_mut().enumerate() {
                 deployment.id = format!("d{number}");
+            }
+            let mut settings = settings;
+            if !profile.profile().knows_priority_strategy {
+                let by_priority = |g: &RoutingGroup| g.routing_strategy == StrategySpec::Priority;
+                settings.routing_groups.retain(|g| !by_priority(g));
             }
             let config = RouterConfig {
                 profile: profile.profile(),
@@ -207,6 +254,24 @@ proptest! {
             book.most_in_a_hop,
             most_attempts_in_a_hop(&case)
         );
+    }
+
+    #[test]
+    fn whoever_is_limited_gets_no_more_than_its_rpm_in_a_minute(mut case in case()) {
+        case.config.settings.optional_pre_call_checks.enforce_model_rate_limits = true;
+        for deployment in &mut case.config.deployments {
+            // Else 1.92 has the client library call again by itself.
+            deployment.num_retries = None;
+        }
+        let (_, book) = play(&case);
+
+        for ((deployment, minute), sent) in book.sent {
+            let rpm = case.config.deployments[deployment.index()].rpm;
+            prop_assert!(
+                rpm.is_none_or(|rpm| sent <= rpm),
+                "{deployment:?} was sent {sent} in minute {minute}, its rpm is {rpm:?}"
+            );
+        }
     }
 
     #[test]

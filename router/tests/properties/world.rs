@@ -52,6 +52,8 @@ pub(crate) struct Book {
     not_before: BTreeMap<RequestId, Instant>,
     hint: BTreeMap<RequestId, Duration>,
     pub(crate) broken_rules: BTreeSet<String>,
+    /// Calls by deployment and minute of the run, which begins with a minute.
+    pub(crate) sent: BTreeMap<(DeploymentId, u64), u64>,
 }
 
 impl Observer for Book {
@@ -85,7 +87,13 @@ impl Observer for Book {
             {
                 self.rule(format!("{deployment:?} was picked in its cooldown"));
             }
-            Event::Sent { request, .. } => {
+            Event::Sent {
+                request,
+                deployment,
+                ..
+            } => {
+                let minute = at.since(Instant::ZERO).as_secs() / 60;
+                *self.sent.entry((*deployment, minute)).or_default() += 1;
                 let attempts = self.hop.get_mut(request).expect("it arrived");
                 *attempts += 1;
                 self.most_in_a_hop = self.most_in_a_hop.max(*attempts);
@@ -120,7 +128,9 @@ impl Observer for Book {
                 }
             }
             // The error that is waited for is another one now.
-            Event::NothingToPick { request, .. } | Event::SlotRefused { request, .. } => {
+            Event::NothingToPick { request, .. }
+            | Event::SlotRefused { request, .. }
+            | Event::LimitRefused { request, .. } => {
                 self.hint.remove(request);
             }
             Event::CooledDown {
@@ -163,6 +173,7 @@ pub(crate) fn play(case: &Case) -> (Router, Book) {
         not_before: BTreeMap::new(),
         hint: BTreeMap::new(),
         broken_rules: BTreeSet::new(),
+        sent: BTreeMap::new(),
     };
     let mut queue: BTreeMap<(Instant, u64), RequestId> = BTreeMap::new();
     let mut held: BTreeMap<RequestId, Held> = BTreeMap::new();
