@@ -55,10 +55,9 @@ impl Router {
         } else {
             &self.candidates
         };
-        let state = self.requests.peek(ticket);
-        let request = &state.request;
+        let blocking = self.picks_as_blocking(ticket);
+        let request = &self.requests.peek(ticket).request;
         let id = request.id;
-        let blocking = state.is_blocking() || self.strategies.picks_as_blocking();
         let reads_target = blocking && self.config.profile.blocking_reads_alias_target;
         let picked = if members.is_empty() {
             None
@@ -105,6 +104,12 @@ impl Router {
             },
         );
         Ok(deployment)
+    }
+
+    /// Whether the blocking path picks: affinity, budgets and tags do not filter there, and
+    /// cost-based routing finds nobody. (semantics 2.3 step 0, 2.7)
+    pub(crate) fn picks_as_blocking(&self, ticket: Ticket) -> bool {
+        self.strategies.picks_as_blocking() || self.requests.peek(ticket).request.is_blocking()
     }
 
     /// Fills `self.candidates` with the members of the hop's group that pass the filters.

@@ -69,7 +69,7 @@ impl Router {
         if let Some(group) = self.fixed[deployment.index()].silent {
             self.mirror(now, ticket, group, obs);
         }
-        let blocking = self.requests.peek(ticket).is_blocking();
+        let blocking = self.requests.peek(ticket).request.is_blocking();
         let slots = self.fixed[deployment.index()].slots;
         let Some(limit) = slots.filter(|_| !blocking) else {
             let sent = self.send(now, ticket, deployment, false, obs);

@@ -261,11 +261,6 @@ impl RequestState {
         self.own_fallbacks = None;
     }
 
-    /// Whether it came through LiteLLM's blocking API.
-    pub(crate) fn is_blocking(&self) -> bool {
-        self.request.overrides.as_ref().is_some_and(|o| o.blocking)
-    }
-
     /// What was tried so far.
     pub(crate) fn trail(&self, first_token: Option<Instant>) -> Trail {
         Trail {

@@ -31,6 +31,10 @@ pub struct Profile {
     /// Whether latency- and cost-based routing keep their minutes under one key, so that with both
     /// in use each request counts twice (3.6, Q13).
     pub cost_shares_latency_map: bool,
+    /// Whether latency-based routing knows `ttft_percentile` (3.3).
+    pub knows_ttft_percentile: bool,
+    /// Whether cost-based routing counts answers without tokens (3.6; 1.110 observed).
+    pub cost_counts_empty_answers: bool,
     /// Whether a strategy that `update_settings` replaced is still told of the attempts that follow,
     /// so that it knows of them when it is chosen again (observed).
     pub replaced_strategies_keep_counting: bool,
@@ -219,6 +223,8 @@ impl Profile {
             usage_v1_picks_as_blocking: false,
             blocking_reads_alias_target: false,
             cost_shares_latency_map: false,
+            knows_ttft_percentile: true,
+            cost_counts_empty_answers: true,
             replaced_strategies_keep_counting: false,
             refused_requests_count: false,
             reserves_after_the_instant: true,
@@ -277,6 +283,8 @@ impl Profile {
             usage_v1_picks_as_blocking: true,
             blocking_reads_alias_target: true,
             cost_shares_latency_map: true,
+            knows_ttft_percentile: false,
+            cost_counts_empty_answers: false,
             replaced_strategies_keep_counting: true,
             refused_requests_count: true,
             reserves_after_the_instant: false,

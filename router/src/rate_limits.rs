@@ -178,7 +178,7 @@ impl Router {
     ) -> Result<(), RouteError> {
         let config = &self.config.deployments[deployment.index()];
         let state = self.requests.peek(ticket);
-        let (request, blocking) = (state.request.id, state.is_blocking());
+        let (request, blocking) = (state.request.id, state.request.is_blocking());
         // A blocking call by a deployment's id knows no checks (observed).
         let by_id = self.registry.target(state.hop.group).kind == TargetKind::Deployment;
         if blocking && by_id {

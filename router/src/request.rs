@@ -63,6 +63,14 @@ pub struct Request {
     pub overrides: Option<Arc<Overrides>>,
 }
 
+impl Request {
+    /// Whether it came through LiteLLM's blocking API.
+    #[must_use]
+    pub fn is_blocking(&self) -> bool {
+        self.overrides.as_ref().is_some_and(|o| o.blocking)
+    }
+}
+
 /// Who sends a request, and what of its content was seen before. Drivers give equal things equal
 /// ids; the router never sees what is behind them. `None`: not known, or not given.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -9,6 +9,7 @@ use super::{Candidates, PickContext, RoutingStrategy, Sent};
 use crate::{
     config::DeploymentConfig,
     outcome::Outcome,
+    profile::Profile,
     request::DeploymentId,
     rng::KeyedRng,
     time::{Epoch, Instant},
@@ -17,6 +18,7 @@ use crate::{
 /// `cost-based-routing`.
 #[derive(Debug)]
 pub(super) struct LowestCost {
+    counts_empty_answers: bool,
     epoch: Epoch,
     ttl: Duration,
     /// How often a request counts: twice if latency-based routing counts it too.
@@ -45,8 +47,9 @@ struct Entry {
 }
 
 impl LowestCost {
-    pub(super) fn new(epoch: Epoch) -> Self {
+    pub(super) fn new(profile: &Profile, epoch: Epoch) -> Self {
         Self {
+            counts_empty_answers: profile.cost_counts_empty_answers,
             epoch,
             ttl: MAP_TTL,
             counts: 1,
@@ -148,8 +151,8 @@ impl RoutingStrategy for LowestCost {
         let Outcome::Success { usage, .. } = outcome else {
             return;
         };
-        // LiteLLM divides by it, and its error is swallowed.
-        if usage.completion_tokens == 0 {
+        // 1.92 divides by them, and its error is swallowed.
+        if usage.completion_tokens == 0 && !self.counts_empty_answers {
             return;
         }
         let minute = self.epoch.local_minute(now);
@@ -181,9 +184,8 @@ pub(super) const MAP_TTL: Duration = Duration::from_secs(600);
 mod tests {
     use super::*;
     use crate::{
-        StrategySpec,
+        StrategySpec, Usage,
         price::Prices,
-        profile::Profile,
         strategy::tests::{Fixture, deployments},
     };
 
@@ -254,6 +256,36 @@ mod tests {
         }
         fixture.at(60.0);
         assert_eq!(fixture.pick(0, &[0, 1], true), Some(A));
+    }
+
+    #[test]
+    fn an_answer_without_tokens_counts_in_1_110_only() {
+        for (profile, expected) in [
+            (Profile::litellm_1_92(), Some(A)),
+            (Profile::litellm_1_110(), None),
+        ] {
+            let mut configs = deployments(1);
+            configs[0].rpm = Some(1);
+            let mut fixture = Fixture::new(StrategySpec::LowestCost, configs, profile);
+            fixture.finished(
+                A,
+                0.1,
+                &Outcome::Success {
+                    usage: Usage::new(10, 0),
+                    first_token_after: None,
+                },
+            );
+
+            assert_eq!(fixture.pick(0, &[0], true), expected);
+        }
+    }
+
+    #[test]
+    fn the_blocking_path_finds_nobody() {
+        let mut fixture = fixture(|_| ());
+        fixture.blocking = true;
+
+        assert_eq!(fixture.pick(0, &[0, 1], true), None);
     }
 
     #[test]

@@ -27,6 +27,7 @@ pub(super) struct LowestLatency {
     counts: u64,
     first_token_per_output_token: bool,
     latency_of_empty_answers: bool,
+    knows_percentile: bool,
     epoch: Epoch,
     /// By group.
     groups: Vec<Map>,
@@ -65,6 +66,7 @@ impl LowestLatency {
             counts: 1,
             first_token_per_output_token: profile.first_token_per_output_token,
             latency_of_empty_answers: profile.latency_of_empty_answers,
+            knows_percentile: profile.knows_ttft_percentile,
             epoch,
             groups: Vec::new(),
             values: Vec::new(),
@@ -140,6 +142,7 @@ impl RoutingStrategy for LowestLatency {
             | StrategySpec::UsageBasedV2(_)
             | StrategySpec::Priority => LowestLatencyArgs::default(),
         };
+        let percentile = args.ttft_percentile.filter(|_| self.knows_percentile);
         let mut values = std::mem::take(&mut self.values);
         let mut sorted = std::mem::take(&mut self.sorted);
         values.clear();
@@ -154,7 +157,7 @@ impl RoutingStrategy for LowestLatency {
             let (value, (tokens, requests)) = if exists {
                 let entry = map.entries[at].get_or_insert_with(Entry::placeholder);
                 (
-                    entry.value(cx.request.stream, args.ttft_percentile, &mut sorted),
+                    entry.value(cx.request.stream, percentile, &mut sorted),
                     entry.usage(minute),
                 )
             } else {
@@ -200,7 +203,8 @@ impl RoutingStrategy for LowestLatency {
                 first_token_after,
             } => (usage, first_token_after),
             Outcome::Failure(failure) => {
-                if failure.class == ErrorClass::Timeout {
+                // Blocking calls do not tell strategies of failures (observed).
+                if failure.class == ErrorClass::Timeout && !sent.request.is_blocking() {
                     push(
                         &mut self.entry_to_write(now, sent).latency,
                         TIMEOUT_PENALTY_S,
@@ -212,7 +216,7 @@ impl RoutingStrategy for LowestLatency {
         };
         let tokens = f64::from(usage.completion_tokens);
         let seconds = match usage.completion_tokens {
-            0 if self.latency_of_empty_answers => took.as_secs_f64(),
+            0 if self.latency_of_empty_answers || sent.request.is_blocking() => took.as_secs_f64(),
             0 => 0.0,
             _ => took.as_secs_f64() / tokens,
         };
@@ -335,6 +339,43 @@ mod tests {
         fixture.failed(DeploymentId(0), ErrorClass::Timeout);
 
         assert!(share_of_first(&mut fixture) < 1e-9);
+    }
+
+    #[test]
+    fn the_timeout_of_a_blocking_call_leaves_no_trace() {
+        let mut fixture = fixture(LowestLatencyArgs::default(), Profile::default());
+        for (d, seconds) in [(0, 0.1), (1, 0.4)] {
+            let _ = fixture.pick(0, &[0, 1], true);
+            fixture.succeeded(DeploymentId(d), seconds);
+        }
+        fixture.blocking = true;
+        fixture.failed(DeploymentId(0), ErrorClass::Timeout);
+
+        assert!(share_of_first(&mut fixture) > 0.999);
+    }
+
+    #[test]
+    fn an_answer_without_tokens_took_no_time_in_1_92_unless_the_call_is_blocking() {
+        let slow = |profile, blocking| {
+            let mut fixture = fixture(LowestLatencyArgs::default(), profile);
+            fixture.blocking = blocking;
+            fixture.finished(
+                DeploymentId(0),
+                9.0,
+                &Outcome::Success {
+                    usage: crate::Usage::new(10, 0),
+                    first_token_after: None,
+                },
+            );
+            for _ in 0..2 {
+                fixture.succeeded(DeploymentId(1), 0.5);
+            }
+            share_of_first(&mut fixture) < 1e-9
+        };
+
+        assert!(!slow(Profile::litellm_1_92(), false));
+        assert!(slow(Profile::litellm_1_92(), true));
+        assert!(slow(Profile::litellm_1_110(), false));
     }
 
     #[test]

@@ -89,7 +89,7 @@ impl StrategySpec {
             Self::LowestLatency(args) => {
                 Box::new(lowest_latency::LowestLatency::new(*args, profile, epoch))
             }
-            Self::LowestCost => Box::new(lowest_cost::LowestCost::new(epoch)),
+            Self::LowestCost => Box::new(lowest_cost::LowestCost::new(profile, epoch)),
             Self::UsageBased(args) => Box::new(usage_based::UsageBased::new(*args, epoch)),
             Self::UsageBasedV2(_) => Box::new(usage_based_v2::UsageBasedV2::default()),
         }
@@ -377,8 +377,19 @@ pub(crate) mod tests {
                 .is_ok()
         }
 
-        fn finished(&mut self, deployment: DeploymentId, seconds: f64, outcome: &Outcome) {
-            let request = asked(0);
+        pub(crate) fn finished(
+            &mut self,
+            deployment: DeploymentId,
+            seconds: f64,
+            outcome: &Outcome,
+        ) {
+            let mut request = asked(0);
+            request.overrides = self.blocking.then(|| {
+                std::sync::Arc::new(crate::Overrides {
+                    blocking: true,
+                    ..crate::Overrides::default()
+                })
+            });
             let took = Duration::from_secs_f64(seconds);
             self.strategy
                 .on_finished(self.now, &sent(&request, deployment), took, outcome);
