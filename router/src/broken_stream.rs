@@ -5,6 +5,10 @@
 //! looks like a short answer. 1.110 gives it out with its first frame; content that was delivered
 //! is never generated again. Both know an error inside a stream by its text alone, since it has no
 //! status. `corrected` treats whatever comes before the first content as the error that it is.
+//!
+//! An answer that was given out ends the walks that led to it: 1.92 falls back from the group that
+//! was streaming, by the router's own lists, and forgets what the request said about fallbacks and
+//! retries. (FACTS 45)
 
 use crate::{
     in_flight::RequestState,
@@ -25,7 +29,8 @@ impl RequestState {
             Outcome::Failure(failure)
                 if self.request.stream && failure.reached() != Reached::Nothing =>
             {
-                if profile.truncated_streams_succeed && failure.class == ErrorClass::ApiConnection {
+                let cut = failure.class == ErrorClass::ApiConnection && failure.status.is_some();
+                if profile.truncated_streams_succeed && cut {
                     return Outcome::Success {
                         usage: Usage::new(self.request.prompt_tokens, failure.tokens_delivered),
                         first_token_after: failure.first_token_after,
@@ -38,12 +43,14 @@ impl RequestState {
     }
 }
 
-/// An error inside a stream: what its text does not tell is a connection error.
+/// An error inside a stream: what its text does not tell is a connection error. Where it has no
+/// status, its class was read from its text already.
 fn as_known_by_its_text(failure: Failure, profile: &Profile) -> Failure {
     if profile.stream_errors_keep_class {
         return failure;
     }
     let known = match failure.class {
+        _ if failure.status.is_none() => true,
         ErrorClass::RateLimit
         | ErrorClass::ContextWindowExceeded
         | ErrorClass::ContentPolicyViolation => true,
@@ -84,7 +91,8 @@ impl Router {
         let timed_out = failure.class == ErrorClass::Timeout;
         let surfaces = (profile.mid_stream_surfaces && failure.is_mid_stream())
             || (profile.stream_timeouts_surface && timed_out)
-            || (profile.stream_client_errors_surface && failure.status == Some(400));
+            || (profile.stream_client_errors_surface
+                && matches!(failure.status, Some(400..=428 | 430..=499)));
         let error = RouteError::Attempt {
             deployment,
             failure: *failure,
@@ -92,7 +100,13 @@ impl Router {
         if surfaces {
             return Next::Fail(error);
         }
-        self.requests.get(ticket).hop.failed = Some(deployment);
+        let state = self.requests.get(ticket);
+        state.after_break = true;
+        state.own_fallbacks = None;
+        state.walks.clear();
+        state.excluded.clear();
+        // Weighted failover knows nobody to exclude.
+        state.hop.failed = None;
         self.fall_back(now, ticket, error, obs)
     }
 }

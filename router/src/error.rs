@@ -17,6 +17,16 @@ pub enum ConfigError {
         /// What would be accepted.
         accepted: &'static str,
     },
+    /// No provider of this name is known, so LiteLLM could not call it.
+    #[error(
+        "model `{model}` of deployment `{deployment}` begins with no provider that LiteLLM knows"
+    )]
+    UnknownProvider {
+        /// The deployment's id.
+        deployment: String,
+        /// `litellm_params.model`.
+        model: String,
+    },
     /// More deployments than ids.
     #[error("model_list holds {found} deployments; at most {most} are accepted")]
     TooManyDeployments {

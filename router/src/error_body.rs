@@ -3,6 +3,7 @@
 
 use crate::{
     blame::Cause,
+    config::is_bad_request,
     outcome::{ErrorClass, Failure},
     profile::Profile,
 };
@@ -20,15 +21,47 @@ pub struct ErrorBody<'a> {
 
 impl Failure {
     /// A failure before the first token: `status` with this body. What the text says wins over the
-    /// status, and then the exception carries its class's own.
+    /// status. Rate limits, timeouts and server errors found so carry their class's own status; a
+    /// bad request of any kind keeps the one that came, whatever it is.
     #[must_use]
     pub fn with_body(status: u16, body: &ErrorBody<'_>, profile: &Profile) -> Self {
-        let failure = match class_of_text(body, profile) {
-            Some(class) if class == ErrorClass::from_status(status) => Self::with_status(status),
-            Some(class) => Self::of(class),
+        let whole;
+        let text = if profile.error_text_is_whole_body {
+            let parts = [body.code, body.kind, Some(body.message)];
+            whole = parts.map(Option::unwrap_or_default).join("\n");
+            whole.as_str()
+        } else {
+            body.message
+        };
+        let numbered = profile.error_text_is_whole_body && has_word(text, "429");
+        let class = match status == 429 || numbered {
+            true if !says(text, &CLIENT_TIMEOUT) => Some(ErrorClass::RateLimit),
+            _ => class_of_text(text, profile),
+        };
+        let failure = match class {
             None => Self::with_status(status),
+            Some(class) if class == ErrorClass::NotFound || is_bad_request(class) => Self {
+                status: Some(status),
+                ..Self::of(class)
+            },
+            Some(class) => Self::of(class),
         };
         failure.because(cause_of(status, body))
+    }
+
+    /// An error that the provider tells inside a stream, in place of a frame. It has no status, and
+    /// only its message says something; what it does not tell is a connection error. (asked of both
+    /// versions)
+    #[must_use]
+    pub fn of_event(message: &str, profile: &Profile) -> Self {
+        let class = match has_word(message, "429") {
+            true if !says(message, &CLIENT_TIMEOUT) => Some(ErrorClass::RateLimit),
+            _ => class_of_text(message, profile).filter(|&class| class != ErrorClass::Api),
+        };
+        Self {
+            status: None,
+            ..Self::of(class.unwrap_or(ErrorClass::ApiConnection))
+        }
     }
 }
 
@@ -51,32 +84,88 @@ fn cause_of(status: u16, body: &ErrorBody<'_>) -> Cause {
     }
 }
 
-fn class_of_text(body: &ErrorBody<'_>, profile: &Profile) -> Option<ErrorClass> {
-    let message = body.message.to_lowercase();
-    let says = |phrases: &[&str]| phrases.iter().any(|phrase| message.contains(phrase));
-    let invalid = body.kind == Some("invalid_request_error");
-    if says(&RATE_LIMIT) {
-        return Some(ErrorClass::RateLimit);
-    }
-    if says(&CONTEXT_WINDOW) {
-        return Some(ErrorClass::ContextWindowExceeded);
-    }
-    if invalid && body.code == Some("model_not_found") {
-        return Some(ErrorClass::NotFound);
-    }
-    let by_code = invalid && body.code == Some("content_policy_violation");
-    if says(&CONTENT_POLICY) || (by_code && profile.content_policy_by_code) {
-        return Some(ErrorClass::ContentPolicyViolation);
-    }
-    if invalid {
-        return Some(ErrorClass::BadRequest);
-    }
-    says(&["request too large"]).then_some(ErrorClass::RateLimit)
+fn says(text: &str, phrases: &[&str]) -> bool {
+    phrases.iter().any(|phrase| text.contains(phrase))
 }
 
-/// Phrases of the conformance vectors and of OpenAI's own errors, in lower case.
-const CONTEXT_WINDOW: [&str; 2] = ["maximum context length is", "exceed context limit"];
-const CONTENT_POLICY: [&str; 1] = ["violating our usage policy"];
+/// The first rule that applies. (asked of both versions with some 900 bodies each)
+fn class_of_text(text: &str, profile: &Profile) -> Option<ErrorClass> {
+    let lower = text.to_lowercase();
+    let says = |phrases: &[&str]| says(text, phrases);
+    let means = |phrases: &[&str]| phrases.iter().any(|phrase| lower.contains(phrase));
+    if says(&CLIENT_TIMEOUT) {
+        return Some(ErrorClass::Timeout);
+    }
+    if speaks_of_a_rate_limit(&lower) {
+        return Some(ErrorClass::RateLimit);
+    }
+    let newer = !profile.error_text_is_whole_body && means(&["prompt is too long"]);
+    if means(&CONTEXT_WINDOW) || newer {
+        return Some(ErrorClass::ContextWindowExceeded);
+    }
+    let invalid = says(&["invalid_request_error"]);
+    if invalid && says(&["model_not_found"]) {
+        return Some(ErrorClass::NotFound);
+    }
+    if says(&["A timeout occurred"]) {
+        return Some(ErrorClass::Timeout);
+    }
+    if means(&CONTENT_POLICY) || (invalid && says(&["content_policy_violation"])) {
+        return Some(ErrorClass::ContentPolicyViolation);
+    }
+    if invalid && !says(&["Incorrect API key provided"]) {
+        return Some(ErrorClass::BadRequest);
+    }
+    if says(&SERVER_ERROR) {
+        return Some(ErrorClass::InternalServer);
+    }
+    if means(&["request too large"]) {
+        return Some(ErrorClass::RateLimit);
+    }
+    says(&["Mistral API raised a streaming error"]).then_some(ErrorClass::Api)
+}
+
+/// "rate" and "limit", with nothing but blanks, `_` or `-` between them.
+fn speaks_of_a_rate_limit(lower: &str) -> bool {
+    let between = |c: char| c.is_whitespace() || c == '_' || c == '-';
+    let followed = |(at, _)| {
+        let rest: &str = &lower[at + "rate".len()..];
+        rest.trim_start_matches(between).starts_with("limit")
+    };
+    lower.match_indices("rate").any(followed)
+}
+
+/// Whether the word stands in the text, not as a part of another.
+fn has_word(text: &str, word: &str) -> bool {
+    text.split(|c: char| !(c.is_alphanumeric() || c == '_'))
+        .any(|found| found == word)
+}
+
+const CLIENT_TIMEOUT: [&str; 4] = [
+    "Request timed out",
+    "Request Timeout Error",
+    "Timed out generating response",
+    "The read operation timed out",
+];
+/// In lower case.
+const CONTEXT_WINDOW: [&str; 9] = [
+    "exceed context limit",
+    "exceeds the available context size",
+    "exceeds the maximum number of tokens allowed",
+    "input tokens exceed the configured limit",
+    "is longer than the model's context length",
+    "`inputs` tokens + `max_new_tokens` must be",
+    "model's maximum context limit",
+    "string too long. expected a string with maximum length",
+    "this model's maximum context length is",
+];
+/// In lower case.
+const CONTENT_POLICY: [&str; 1] =
+    ["invalid prompt: your prompt was flagged as potentially violating our usage policy"];
+const SERVER_ERROR: [&str; 2] = [
+    "Web server is returning an unknown error",
+    "The server had an error processing your request.",
+];
 /// OpenAI's codes for an account that may spend no more.
 const NO_CREDIT_CODES: [&str; 3] = [
     "insufficient_quota",
@@ -100,56 +189,149 @@ const NO_OBJECT: [&str; 3] = [
 const BUSY_CODES: [&str; 1] = ["overloaded_error"];
 /// What self-hosted servers say.
 const BUSY: [&str; 2] = ["queue full", "queue is full"];
-const RATE_LIMIT: [&str; 2] = ["rate limit reached", "rate limit exceeded"];
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn class(kind: &str, code: &str, message: &str, profile: &Profile) -> ErrorClass {
+    /// Status, type, code, message.
+    type Case = (u16, &'static str, &'static str, &'static str);
+
+    fn seen(case: Case, profile: &Profile) -> (ErrorClass, Option<u16>) {
+        let (status, kind, code, message) = case;
         let body = ErrorBody {
             code: Some(code),
             kind: Some(kind),
             message,
         };
-        Failure::with_body(400, &body, profile).class
+        let failure = Failure::with_body(status, &body, profile);
+        (failure.class, failure.status)
+    }
+
+    const INVALID: &str = "invalid_request_error";
+
+    #[test]
+    fn the_text_of_an_error_wins_over_its_status_in_both() {
+        let cases: [(Case, ErrorClass, u16); 9] = [
+            ((400, "x", "", "Rate-limited"), ErrorClass::RateLimit, 429),
+            (
+                (500, "x", "", "Request too large"),
+                ErrorClass::RateLimit,
+                429,
+            ),
+            (
+                (429, "x", "", "Request timed out."),
+                ErrorClass::Timeout,
+                408,
+            ),
+            (
+                (429, "x", "", "This model's maximum context length is 4."),
+                ErrorClass::RateLimit,
+                429,
+            ),
+            (
+                (503, "x", "", "This model's maximum context length is 4."),
+                ErrorClass::ContextWindowExceeded,
+                503,
+            ),
+            (
+                (400, INVALID, "", "A timeout occurred"),
+                ErrorClass::Timeout,
+                408,
+            ),
+            (
+                (
+                    401,
+                    "x",
+                    "",
+                    "The server had an error processing your request.",
+                ),
+                ErrorClass::InternalServer,
+                500,
+            ),
+            (
+                (
+                    400,
+                    INVALID,
+                    "invalid_prompt",
+                    "Invalid prompt: your prompt was flagged as potentially violating our usage policy.",
+                ),
+                ErrorClass::ContentPolicyViolation,
+                400,
+            ),
+            (
+                (400, "x", "", "violating our usage policy"),
+                ErrorClass::BadRequest,
+                400,
+            ),
+        ];
+        for (case, class, status) in cases {
+            for profile in [Profile::litellm_1_92(), Profile::litellm_1_110()] {
+                assert_eq!(seen(case, &profile), (class, Some(status)), "{case:?}");
+            }
+        }
     }
 
     #[test]
-    fn the_text_of_an_error_wins_over_its_status_and_a_code_alone_says_nothing() {
-        let new = Profile::litellm_1_110();
-        let too_long = "This model's maximum context length is 4097 tokens.";
+    fn type_and_code_say_something_in_1_92_only() {
+        let cases: [(Case, ErrorClass, u16); 6] = [
+            (
+                (400, INVALID, "content_policy_violation", "no"),
+                ErrorClass::ContentPolicyViolation,
+                400,
+            ),
+            (
+                (500, INVALID, "model_not_found", "no"),
+                ErrorClass::NotFound,
+                500,
+            ),
+            ((500, INVALID, "", "no"), ErrorClass::BadRequest, 500),
+            (
+                (503, "rate_limit_error", "", "no"),
+                ErrorClass::RateLimit,
+                429,
+            ),
+            ((500, "x", "429", "no"), ErrorClass::RateLimit, 429),
+            (
+                (400, INVALID, "context_length_exceeded", "no"),
+                ErrorClass::BadRequest,
+                400,
+            ),
+        ];
+        for (case, class, status) in cases {
+            let by_status = (ErrorClass::from_status(case.0), Some(case.0));
+            assert_eq!(
+                seen(case, &Profile::litellm_1_92()),
+                (class, Some(status)),
+                "{case:?}"
+            );
+            assert_eq!(seen(case, &Profile::litellm_1_110()), by_status, "{case:?}");
+        }
+    }
+
+    #[test]
+    fn a_prompt_that_is_too_long_is_told_by_these_words_in_1_110_only() {
+        let case = (400, "x", "", "prompt is too long: 5 tokens");
 
         assert_eq!(
-            class("scripted", "", too_long, &new),
-            ErrorClass::ContextWindowExceeded
-        );
-        assert_eq!(
-            class("scripted", "context_length_exceeded", "no", &new),
+            seen(case, &Profile::litellm_1_92()).0,
             ErrorClass::BadRequest
         );
-        assert_eq!(
-            class("scripted", "", "violating our usage policy", &new),
-            ErrorClass::ContentPolicyViolation
-        );
+        let newer = seen(case, &Profile::litellm_1_110()).0;
+        assert_eq!(newer, ErrorClass::ContextWindowExceeded);
     }
 
     #[test]
-    fn a_policy_code_of_an_invalid_request_is_a_policy_violation_in_1_92_only() {
-        let class = |profile: &Profile| {
-            class(
-                "invalid_request_error",
-                "content_policy_violation",
-                "no",
-                profile,
-            )
-        };
-
-        assert_eq!(
-            class(&Profile::litellm_1_92()),
-            ErrorClass::ContentPolicyViolation
+    fn a_wrong_key_is_no_bad_request() {
+        let case = (
+            401,
+            INVALID,
+            "invalid_api_key",
+            "Incorrect API key provided: sk-1",
         );
-        assert_eq!(class(&Profile::litellm_1_110()), ErrorClass::BadRequest);
+
+        let class = seen(case, &Profile::litellm_1_92()).0;
+        assert_eq!(class, ErrorClass::Authentication);
     }
 
     #[test]
@@ -181,20 +363,5 @@ mod tests {
         );
         assert_eq!(cause(503, None, None, "Queue full"), Cause::Backpressure);
         assert_eq!(cause(503, None, None, "no"), Cause::Unsaid);
-    }
-
-    #[test]
-    fn an_unknown_model_is_not_found_whatever_the_status() {
-        let body = ErrorBody {
-            code: Some("model_not_found"),
-            kind: Some("invalid_request_error"),
-            message: "no",
-        };
-        let failure = Failure::with_body(400, &body, &Profile::default());
-
-        assert_eq!(
-            (failure.class, failure.status),
-            (ErrorClass::NotFound, Some(404))
-        );
     }
 }

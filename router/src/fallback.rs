@@ -10,6 +10,7 @@ use crate::{
     pattern::Pattern,
     profile::Profile,
     provider,
+    providers::is_provider,
     request::ModelId,
 };
 
@@ -86,7 +87,7 @@ impl FallbackTable {
             Some(entry.1.clone())
         };
         let stripped = || {
-            let bare = name.split_once('/').filter(|(p, _)| provider::is_known(p));
+            let bare = name.split_once('/').filter(|(p, _)| is_provider(p));
             let inferred =
                 provider::inferred(name).filter(|_| profile.fallback_keys_infer_provider);
             let names_it = |key: &str| match (bare, inferred) {
@@ -160,8 +161,11 @@ pub(crate) fn list_for<'a>(
     };
     match special {
         Some((Some(list), why)) => Some((list, why)),
-        Some((None, _)) if !profile.special_errors_reach_generic => None,
-        _ => Some((routes.generic.as_deref()?, FallbackReason::Generic)),
+        Some((None, FallbackReason::ContextWindow)) if profile.context_window_reaches_generic => {
+            Some((routes.generic.as_deref()?, FallbackReason::Generic))
+        }
+        Some((None, _)) => None,
+        None => Some((routes.generic.as_deref()?, FallbackReason::Generic)),
     }
 }
 
@@ -265,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_special_error_without_its_own_entry_goes_on_to_the_generic_list_in_1_110_only() {
+    fn only_a_context_window_error_without_its_own_entry_goes_on_to_the_generic_list_in_1_110() {
         let routes = Routes {
             generic: Some(vec![ModelId(7)]),
             ..Routes::default()
@@ -273,11 +277,17 @@ mod tests {
         let given = ListsGiven {
             generic: true,
             context_window: true,
-            content_policy: false,
+            content_policy: true,
         };
-        let class = Some(ErrorClass::ContextWindowExceeded);
+        let found = |class, profile| list_for(Some(class), &routes, given, &profile).is_some();
 
-        assert!(list_for(class, &routes, given, &Profile::litellm_1_110()).is_some());
-        assert!(list_for(class, &routes, given, &Profile::litellm_1_92()).is_none());
+        let (long, policy) = (
+            ErrorClass::ContextWindowExceeded,
+            ErrorClass::ContentPolicyViolation,
+        );
+        assert!(found(long, Profile::litellm_1_110()));
+        assert!(!found(long, Profile::litellm_1_92()));
+        assert!(!found(policy, Profile::litellm_1_110()));
+        assert!(!found(policy, Profile::litellm_1_92()));
     }
 }

@@ -64,6 +64,8 @@ pub(crate) struct RequestState {
     pub(crate) attempted: Vec<(ModelId, Option<i64>)>,
     /// The request's own fallback list.
     pub(crate) own_fallbacks: Option<Vec<ModelId>>,
+    /// A stream of it broke, in 1.92: its own retries and fallbacks count no more.
+    pub(crate) after_break: bool,
 }
 
 /// One group's turn: its retries.
@@ -178,6 +180,7 @@ impl InFlight {
             refused: Vec::new(),
             attempted: Vec::new(),
             own_fallbacks: None,
+            after_break: false,
         };
         self.slots.push(Slot {
             generation: 0,
@@ -259,6 +262,7 @@ impl RequestState {
         self.refused.clear();
         self.attempted.clear();
         self.own_fallbacks = None;
+        self.after_break = false;
     }
 
     /// What was tried so far.

@@ -76,7 +76,9 @@ impl Router {
         let allowance = match hop.allowance {
             None => {
                 let config = failed.map(|d| &self.config.deployments[d.index()]);
-                let overrides = self.requests.peek(ticket).request.overrides.as_deref();
+                let state = self.requests.peek(ticket);
+                let overrides = state.request.overrides.as_deref();
+                let overrides = overrides.filter(|_| !state.after_break);
                 let policy = self.retry_policies[hop.group.index()].as_ref();
                 let settings = &self.config.settings;
                 retry::allowance(
@@ -110,7 +112,9 @@ impl Router {
         if !allowance.by_policy && !retry::is_worth_retrying(&error, health, lists) {
             return self.fall_back(now, ticket, error, obs);
         }
-        if allowance.retries == 0 {
+        // After a broken stream nobody sleeps, so a lone deployment is not tried again. (FACTS 45)
+        let sleepless = self.requests.peek(ticket).after_break && health.all == 1;
+        if allowance.retries == 0 || sleepless {
             return self.fall_back(now, ticket, error, obs);
         }
         // LiteLLM sleeps after the last retry too, before it gives up. (quirk Q3)
@@ -169,12 +173,8 @@ impl Router {
         obs: &mut impl Observer,
     ) -> Next {
         let state = self.requests.peek(ticket);
-        if state
-            .request
-            .overrides
-            .as_ref()
-            .is_some_and(|o| o.disable_fallbacks)
-        {
+        let overrides = state.request.overrides.as_deref();
+        if overrides.is_some_and(|o| o.disable_fallbacks) && !state.after_break {
             return self.hop_failed(now, ticket, error, obs);
         }
         let hop = state.hop;

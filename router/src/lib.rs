@@ -81,6 +81,7 @@ mod plan;
 mod price;
 mod profile;
 mod provider;
+mod providers;
 mod rate_limits;
 mod reconfigure;
 mod registry;
@@ -107,6 +108,7 @@ pub use operator::Cooldown;
 pub use outcome::{ErrorClass, Failure, Outcome, Reached, RetryAfter, Usage};
 pub use price::Prices;
 pub use profile::{LeastBusyRules, Profile, ProfileName, ShuffleMetric, WhenSlotsFull};
+pub use providers::{is_provider, split_provider};
 pub use request::{
     Api, CallerId, ContentId, DeploymentId, ModelId, Origin, Overrides, Request, RequestFallbacks,
     RequestId, SessionId,

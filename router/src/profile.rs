@@ -75,9 +75,9 @@ pub struct Profile {
     pub fallback_targets_once: bool,
     /// Whether a group that was reached by an entry of its own goes on to the `*` list (6.3).
     pub wildcard_fallbacks_after_specific: bool,
-    /// Whether context-window and content-policy errors without an entry of their own go on to the
-    /// generic fallbacks (6.2).
-    pub special_errors_reach_generic: bool,
+    /// Whether context-window errors without an entry in their own list go on to the generic
+    /// fallbacks; content-policy errors never do (6.2, `fallback-content-policy-other-group`).
+    pub context_window_reaches_generic: bool,
     /// Whether order tiers are tried on context-window errors (6.2).
     pub order_tiers_on_context_window: bool,
     /// Whether a failing order tier's pin leaks into the fallback group after it (Q43).
@@ -133,9 +133,9 @@ pub struct Profile {
     pub fallback_keys_infer_provider: bool,
     /// Whether an entry of `fallbacks` named as a pattern serves the names that it matches (BR-056).
     pub fallback_keys_match_patterns: bool,
-    /// Whether an invalid request with the code `content_policy_violation` is one, whatever its
-    /// message says (observed).
-    pub content_policy_by_code: bool,
+    /// Whether the phrases that decide an error's class are sought in its whole body, type and code
+    /// too, and not only in its message (13, observed).
+    pub error_text_is_whole_body: bool,
     /// Whether the retry after a refusal (4xx but for 408, 409 and 429) passes over the deployments
     /// that refused in this hop, unless nobody else is left (observed; BR-022).
     pub refusals_move_on: bool,
@@ -244,7 +244,7 @@ impl Profile {
             callers_zero_beats_policy: true,
             fallback_targets_once: true,
             wildcard_fallbacks_after_specific: false,
-            special_errors_reach_generic: true,
+            context_window_reaches_generic: true,
             order_tiers_on_context_window: true,
             order_pin_leaks: false,
             no_deployments_status: Some(429),
@@ -265,7 +265,7 @@ impl Profile {
             wildcards_cool: false,
             fallback_keys_infer_provider: true,
             fallback_keys_match_patterns: false,
-            content_policy_by_code: false,
+            error_text_is_whole_body: false,
             refusals_move_on: true,
         }
     }
@@ -304,7 +304,7 @@ impl Profile {
             callers_zero_beats_policy: false,
             fallback_targets_once: false,
             wildcard_fallbacks_after_specific: true,
-            special_errors_reach_generic: false,
+            context_window_reaches_generic: false,
             order_tiers_on_context_window: false,
             order_pin_leaks: true,
             no_deployments_status: None,
@@ -325,7 +325,7 @@ impl Profile {
             wildcards_cool: false,
             fallback_keys_infer_provider: false,
             fallback_keys_match_patterns: false,
-            content_policy_by_code: true,
+            error_text_is_whole_body: true,
             refusals_move_on: false,
         }
     }

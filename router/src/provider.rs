@@ -31,11 +31,6 @@ pub(crate) fn inferred(model: &str) -> Option<&'static str> {
     FAMILIES.iter().find(belongs).map(|family| family.1)
 }
 
-/// Whether a name is a provider's.
-pub(crate) fn is_known(name: &str) -> bool {
-    PROVIDERS.contains(&name)
-}
-
 /// How model names of a provider begin; the first that fits counts.
 const FAMILIES: [(&str, &str); 24] = [
     ("gpt-3.5-turbo-instruct", "text-completion-openai"),
@@ -62,34 +57,6 @@ const FAMILIES: [(&str, &str); 24] = [
     ("rerank-", "cohere"),
     ("anthropic.", "bedrock"),
     ("amazon.", "bedrock"),
-];
-
-/// Providers of LiteLLM's list that take chat requests and are in common use.
-const PROVIDERS: [&str; 24] = [
-    "anthropic",
-    "azure",
-    "azure_ai",
-    "bedrock",
-    "cerebras",
-    "cohere",
-    "databricks",
-    "deepseek",
-    "fireworks_ai",
-    "gemini",
-    "github",
-    "groq",
-    "hosted_vllm",
-    "huggingface",
-    "mistral",
-    "ollama",
-    "openai",
-    "openrouter",
-    "perplexity",
-    "replicate",
-    "sagemaker",
-    "together_ai",
-    "vertex_ai",
-    "xai",
 ];
 
 #[cfg(test)]

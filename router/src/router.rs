@@ -17,6 +17,7 @@ use crate::{
     observe::{Event, Observer},
     outcome::Outcome,
     plan::Fixed,
+    providers::split_provider,
     rate_limits::RateLimits,
     registry::Registry,
     request::{DeploymentId, ModelId, Request, RequestFallbacks, RequestId},
@@ -409,6 +410,13 @@ fn check(config: &RouterConfig) -> Result<(), ConfigError> {
         });
     }
     for deployment in &config.deployments {
+        let model = &deployment.model;
+        if model.contains('/') && split_provider(model).is_none() {
+            return Err(ConfigError::UnknownProvider {
+                deployment: deployment.id.clone(),
+                model: model.clone(),
+            });
+        }
         let numbers = [
             ("weight", deployment.weight),
             ("input_cost_per_token", deployment.own_prices.input),

@@ -2,7 +2,10 @@
 //! paths, results and benched sets exactly (one of the listed where they varied), waits within the
 //! recorder's overhead, shares and jittered waits by their distribution.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use crate::{
     shares::{batch_differs, batch_waits_differ, burst_differs, path},
@@ -18,8 +21,7 @@ pub(crate) fn differences(vector: &Vector, facts: &Facts, traces: &[Trace]) -> V
     for trace in traces {
         for request in &facts.requests {
             let played = &trace.requests[&request.id];
-            let first = facts.requests.first().is_some_and(|f| f.id == request.id);
-            found.extend(request_differs(request, played, symmetric, first));
+            found.extend(request_differs(request, played, symmetric));
         }
         for query in &facts.queries {
             let recorded: Vec<String> = query
@@ -62,12 +64,7 @@ pub(crate) fn differences(vector: &Vector, facts: &Facts, traces: &[Trace]) -> V
     found.into_iter().collect()
 }
 
-fn request_differs(
-    facts: &RequestFacts,
-    played: &Played,
-    symmetric: bool,
-    first: bool,
-) -> Option<String> {
+fn request_differs(facts: &RequestFacts, played: &Played, symmetric: bool) -> Option<String> {
     let exactly = |o: &&OutcomeFacts| same_outcome(o, played, true);
     // Of equal deployments any may be used; a handful of repeats does not show them all.
     let in_shape = |o: &&OutcomeFacts| facts.varies && symmetric && same_outcome(o, played, false);
@@ -87,7 +84,7 @@ fn request_differs(
     }
     let timing: Vec<_> = matching
         .iter()
-        .filter_map(|o| times_differ(o, played, first))
+        .filter_map(|o| times_differ(o, played))
         .collect();
     (timing.len() == matching.len()).then(|| format!("{}: {}", facts.id, timing[0]))
 }
@@ -110,11 +107,14 @@ fn same_outcome(facts: &OutcomeFacts, played: &Played, names: bool) -> bool {
             status,
             try_again_in,
         } => {
-            let try_again = facts.result.message.try_again_in_seconds;
+            // Other errors quote the hint of a fallback's in their text.
+            let hint = facts.result.message.try_again_in_seconds;
+            let same_hint =
+                |own: &Duration| hint.is_none_or(|h| (h - own.as_secs_f64()).abs() < 1e-3);
             !facts.result.ok
                 && facts.result.exception.as_deref() == Some(*exception)
                 && facts.result.status == *status
-                && (try_again == try_again_in.map(|t| t.as_secs_f64()) || try_again.is_none())
+                && try_again_in.as_ref().is_none_or(same_hint)
         }
     };
     let retried = facts.result.message.retried;
@@ -122,72 +122,66 @@ fn same_outcome(facts: &OutcomeFacts, played: &Played, names: bool) -> bool {
     same_attempts && same_result && same_refused
 }
 
-/// What of the waits and the whole time does not fit. The `first` request of a run warmed the
-/// recorder's router up.
-fn times_differ(facts: &OutcomeFacts, played: &Played, first: bool) -> Option<String> {
+/// What of the waits, and of the attempts' own time, does not fit.
+fn times_differ(facts: &OutcomeFacts, played: &Played) -> Option<String> {
     let ms = |from: router::Instant, to: router::Instant| to.since(from).as_secs_f64() * 1e3;
+    let mut before = played.started;
     for (i, (recorded, own)) in facts.attempts.iter().zip(&played.attempts).enumerate() {
-        let (name, wait, spread) = match (i, &recorded.wait_before_ms) {
-            (0, _) => (
-                "first attempt after",
-                ms(played.started, own.arrived),
-                recorded.start_ms,
-            ),
-            (_, Some(spread)) => {
-                let before = played.attempts[i - 1].ended;
-                ("wait before an attempt", ms(before, own.arrived), *spread)
-            }
-            (_, None) => continue,
+        let (name, spread, no_wait) = match i {
+            0 => ("first attempt after", Some(recorded.start_ms), WARM_UP_MS),
+            _ => ("wait before an attempt", recorded.wait_before_ms, 0.0),
         };
-        let no_wait = if first && i == 0 {
-            WARM_UP_MS
-        } else {
-            NO_WAIT_MS
-        };
-        if !fits(wait, spread, facts.seen, no_wait) {
+        let wait = ms(before, own.arrived);
+        let fit = |s: Spread| fits(wait, s, facts.seen, own.waits_before, no_wait);
+        if let Some(spread) = spread.filter(|s| !fit(*s)) {
+            let (min, max) = (spread.min, spread.max);
             return Some(format!(
-                "{name} {wait:.0} ms, recorded {:.0} to {:.0}",
-                spread.min, spread.max
+                "{name} {wait:.0} ms, recorded {min:.0} to {max:.0}"
+            ));
+        }
+        before = own.ended;
+        let took = ms(own.arrived, own.ended);
+        let (min, max) = (recorded.upstream_ms.min, recorded.upstream_ms.max);
+        // The upstream sees late that a client gave up.
+        let late = match own.status.as_str() {
+            "abandoned" => GIVING_UP_MS,
+            _ => OVERHEAD_MS,
+        };
+        if took < min - late || took > max + OVERHEAD_MS {
+            return Some(format!(
+                "attempt {} took {took:.0} ms, recorded {min:.0} to {max:.0}",
+                i + 1
             ));
         }
     }
-    if let (Some(spread), Some(last)) = (facts.after_last_attempt_ms, played.attempts.last()) {
-        let wait = ms(last.ended, played.ended);
-        if !fits(wait, spread, facts.seen, LEAST_BACKOFF_MS) {
-            return Some(format!(
-                "after the last attempt {wait:.0} ms, recorded {:.0} to {:.0}",
-                spread.min, spread.max
-            ));
-        }
-    }
-    let elapsed = ms(played.started, played.ended);
-    let jitter = JITTER_MS * count(played.waits);
-    let spread = facts.elapsed_ms;
-    if elapsed > spread.max + OVERHEAD_MS + jitter || elapsed < spread.min - WARM_UP_MS - jitter {
-        return Some(format!(
-            "took {elapsed:.0} ms, recorded {:.0} to {:.0}",
-            spread.min, spread.max
-        ));
-    }
-    None
+    let (what, spread, no_wait) = match facts.after_last_attempt_ms {
+        Some(spread) => ("after the last attempt", spread, 0.0),
+        None => ("without an attempt", facts.elapsed_ms, WARM_UP_MS),
+    };
+    let wait = ms(before, played.ended);
+    (!fits(wait, spread, facts.seen, played.waits_after, no_wait)).then(|| {
+        let (min, max) = (spread.min, spread.max);
+        format!("{what} {wait:.0} ms, recorded {min:.0} to {max:.0}")
+    })
 }
 
-/// Whether a wait fits what was recorded. Short ones are overhead; long ones are jittered, and a
-/// few repeats show only a part of the jitter's range.
-fn fits(ms: f64, recorded: Spread, seen: u32, no_wait_ms: f64) -> bool {
-    if recorded.min < no_wait_ms {
-        return ms <= recorded.max.max(no_wait_ms) + OVERHEAD_MS;
+/// Whether a stretch of time without a call, in which the router asked for `waits` waits, fits what
+/// was recorded. Short ones are overhead; the waits are jittered, and a few repeats show only a part
+/// of the jitter's range.
+fn fits(ms: f64, recorded: Spread, seen: u32, waits: usize, no_wait_ms: f64) -> bool {
+    if recorded.min < LEAST_BACKOFF_MS.max(no_wait_ms) && waits == 0 {
+        return ms <= recorded.max.max(LEAST_WAIT_MS) + OVERHEAD_MS;
     }
-    let (mut least, mut most) = (recorded.min, recorded.max);
-    if recorded.max >= LEAST_BACKOFF_MS {
+    let unseen = match waits {
+        0 => 0.0,
         // What this many draws leave unseen at an end of the range, but for one time in 10,000.
-        let unseen = JITTER_MS * (1.0 - libm::pow(SIGNIFICANT, 1.0 / f64::from(seen)));
-        least = recorded.min - unseen;
-        most = recorded
-            .max
-            .max((recorded.min + JITTER_MS).min(recorded.max + unseen));
-    }
-    (least - OVERHEAD_MS..=most + OVERHEAD_MS).contains(&ms)
+        1 => JITTER_MS * (1.0 - libm::pow(SIGNIFICANT, 1.0 / f64::from(seen))),
+        _ => JITTER_MS * count(waits),
+    };
+    let range = JITTER_MS * count(waits);
+    let least = recorded.min - unseen;
+    let most = (recorded.min + range).min(recorded.max + unseen);
+    (least - OVERHEAD_MS..=most.max(recorded.max) + OVERHEAD_MS).contains(&ms)
 }
 
 fn bench_differs(facts: &BenchFacts, played: &BenchedSet, symmetric: bool) -> Option<String> {
@@ -271,9 +265,11 @@ pub(crate) fn count(n: usize) -> f64 {
 /// The recorder's overhead of one step, as `vectors/README.md` allows it.
 pub(crate) const OVERHEAD_MS: f64 = 60.0;
 /// Waits below this are no waits. (`vectors/README.md`)
-const NO_WAIT_MS: f64 = 100.0;
+const LEAST_WAIT_MS: f64 = 100.0;
 /// The first call of a feature took the recorder up to this. (`vectors/README.md`)
 pub(crate) const WARM_UP_MS: f64 = 400.0;
+/// How late the recorder's upstream saw that a client gave up (observed in `timeout-*`).
+const GIVING_UP_MS: f64 = 250.0;
 /// The range of LiteLLM's jitter. (semantics 5.4)
 pub(crate) const JITTER_MS: f64 = 750.0;
 /// The shortest backoff is half a second; a client's own is a quarter shorter. (semantics 5.4)

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::{
-    setup::{entries, items, listed_prices, param},
+    setup::{self, entries, items, listed_prices, param},
     vector::{ClientStep, Vector},
 };
 
@@ -19,12 +19,15 @@ pub(crate) fn not_modelled(vector: &Vector) -> BTreeSet<String> {
             }
             _ => features.extend(router_feature(key, value)),
         }
-        note_unknown(&mut features, "router", key, &ROUTER_KEYS);
+        // What is no setting of LiteLLM's either is refused, see `setup`.
+        if setup::is_constructor_key(key) {
+            note_unknown(&mut features, "router", key, &ROUTER_KEYS);
+        }
     }
     for deployment in &vector.config.deployments {
         let provider = param(deployment, "model").and_then(Value::as_str);
-        if provider.is_some_and(|model| !model.starts_with("openai/") && model.contains('/')) {
-            features.insert("a list of providers' names".to_owned());
+        if param(deployment, "weight").is_some_and(Value::is_string) {
+            features.insert("a text in place of a number".to_owned());
         }
         if provider.is_some_and(|model| !model.contains('/') && listed_prices(model).is_none()) {
             features.insert("the price of a model".to_owned());
@@ -62,19 +65,10 @@ fn router_feature(key: &str, value: &Value) -> Option<String> {
     let feature = match key {
         "enable_pre_call_checks" if *value == true => "pre-call checks",
         "enable_tag_filtering" if *value == true => "tag routing",
-        "fallbacks" | "context_window_fallbacks" | "content_policy_fallbacks"
-            if has_text_targets(value) =>
-        {
-            "a text in place of a list of fallbacks"
-        }
+        "routing_strategy" if *value == "provider-budget-routing" => "provider-budget-routing",
         _ => return None,
     };
     Some(feature.to_owned())
-}
-
-fn has_text_targets(fallbacks: &Value) -> bool {
-    let entries = items(fallbacks).iter().filter_map(Value::as_object);
-    entries.flatten().any(|(_, targets)| targets.is_string())
 }
 
 fn optional_check(name: &Value) -> Option<String> {

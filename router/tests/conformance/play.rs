@@ -16,7 +16,7 @@ use crate::{
     pace::Pace,
     setup,
     trace::{Played, PlayedAttempt, PlayedResult, Trace},
-    upstream::{Course, ScriptedUpstream, millis},
+    upstream::{Call, Course, ScriptedUpstream, millis},
     vector::{Asked, ClientStep, Facts, Getter, Vector},
 };
 
@@ -158,9 +158,10 @@ impl World<'_> {
                 second_max,
             } => self.align(*second_min, *second_max),
             ClientStep::UpdateSettings { settings } => {
-                let mut changed = self.router.config().settings.clone();
+                let config = self.router.config();
+                let (mut changed, version) = (config.settings.clone(), config.profile.name);
                 for (key, value) in settings {
-                    setup::set(&mut changed, key, value).expect("a setting");
+                    setup::set(&mut changed, key, value, version).expect("a setting");
                 }
                 self.router
                     .update_settings(changed)
@@ -327,10 +328,13 @@ impl World<'_> {
         let plan = self.router.plan(attempt);
         let name = plan.deployment.to_owned();
         let wants_first_token = plan.wants_first_token;
-        let stream = live.asked.stream;
-        let course = self
-            .upstream
-            .call(self.now, live.pace.out, &name, stream, plan.deadline);
+        let call = Call {
+            sent_before: live.pace.out,
+            stream: live.asked.stream,
+            embedding: live.asked.api.as_deref() == Some("embedding"),
+            deadline: plan.deadline,
+        };
+        let course = self.upstream.call(self.now, &name, &call);
         let ends = self.now + course.ends_after;
         if course.unseen {
             live.played.refused += 1;
@@ -338,6 +342,7 @@ impl World<'_> {
             let attempt = PlayedAttempt {
                 deployment: name.clone(),
                 status: course.label.clone(),
+                waits_before: std::mem::take(&mut live.played.waits_after),
                 arrived: self.now,
                 ended: ends,
             };
@@ -405,6 +410,7 @@ impl World<'_> {
             Step::Wait(wait) => {
                 let until = wait.until();
                 live.played.waits += 1;
+                live.played.waits_after += 1;
                 live.held = Some(Held::Wait(wait));
                 self.push(until, Due::WaitOver(id));
             }

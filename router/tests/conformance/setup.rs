@@ -6,6 +6,7 @@ use router::{
     Api, ContentId, DeploymentConfig, Origin, Overrides, Prices, ProfileName, RequestId,
     RouterConfig, RouterSettings, StrategySpec,
     config::{AllowedFailsPolicy, Fallbacks, RetryPolicy, RoutingGroup},
+    split_provider,
     strategy::LowestLatencyArgs,
 };
 use serde::de::DeserializeOwned;
@@ -33,28 +34,44 @@ fn try_setup(config: &Config, name: ProfileName) -> Result<RouterConfig, String>
     let deployments: Result<Vec<_>, _> = config.deployments.iter().map(deployment).collect();
     let mut settings = RouterSettings::default();
     for (key, value) in &config.router {
-        set(&mut settings, key, value)?;
+        if !is_constructor_key(key) {
+            return Err(format!("the router knows no setting {key}"));
+        }
+        set(&mut settings, key, value, name)?;
     }
     if let Some(args) = config.router.get("routing_strategy_args") {
         set_args(&mut settings.routing_strategy, args);
     }
     settings.global_num_retries = config.globals.get("num_retries").map(as_u32);
+    let mut deployments = deployments?;
+    if config.router.get("ignore_invalid_deployments") == Some(&Value::Bool(true)) {
+        let valid =
+            |d: &DeploymentConfig| !d.model.contains('/') || split_provider(&d.model).is_some();
+        deployments.retain(valid);
+    }
     Ok(RouterConfig {
         profile: name.profile(),
-        deployments: deployments?,
+        deployments,
         settings,
         ..RouterConfig::default()
     })
 }
 
 /// Sets one of `router`'s keys; also those of `update_settings`.
-pub(crate) fn set(settings: &mut RouterSettings, key: &str, value: &Value) -> Result<(), String> {
-    let list = || as_fallbacks(key, value);
+pub(crate) fn set(
+    settings: &mut RouterSettings,
+    key: &str,
+    value: &Value,
+    version: ProfileName,
+) -> Result<(), String> {
+    let list = || as_fallbacks(key, value, version);
     match key {
         "allowed_fails" => settings.allowed_fails = Some(as_u32(value)),
         "allowed_fails_policy" => settings.allowed_fails_policy = Some(parse(value)),
         "content_policy_fallbacks" => settings.content_policy_fallbacks = Some(list()?),
         "context_window_fallbacks" => settings.context_window_fallbacks = Some(list()?),
+        // A bench that is over before it begins.
+        "cooldown_time" if value.as_f64() < Some(0.0) => settings.disable_cooldowns = true,
         "cooldown_time" => settings.cooldown_time = Some(seconds(value)),
         "default_fallbacks" => settings.default_fallbacks = parse(value),
         "cache_responses" => settings.cache_responses = *value == true,
@@ -254,23 +271,107 @@ fn latency_args(args: &Value) -> LowestLatencyArgs {
     }
 }
 
-/// Entries in the file's order; each must hold exactly one name with a list.
-fn as_fallbacks(key: &str, value: &Value) -> Result<Fallbacks, String> {
+/// Entries in the file's order; each must hold exactly one name with a list, but for one list.
+///
+/// The core's type holds only what is well-formed, so what LiteLLM does with the rest is done here:
+/// 1.92 reads a text in place of a list letter by letter, 1.110 refuses it; 1.92 refuses a mapping
+/// in place of the list of entries, 1.110 sees its last key as the fallback of everybody.
+fn as_fallbacks(key: &str, value: &Value, version: ProfileName) -> Result<Fallbacks, String> {
+    let old = version == ProfileName::Litellm192;
+    if let Some(map) = value.as_object() {
+        let last = map.keys().next_back().filter(|_| !old);
+        let last = last.ok_or_else(|| format!("{key} is no list"))?;
+        return Ok(vec![("*".to_owned(), vec![last.clone()])]);
+    }
+    let targets = |name: &str, list: &Value| match list.as_str() {
+        Some(text) if old => Ok(text.chars().map(String::from).collect()),
+        _ => serde_json::from_value(list.clone())
+            .map_err(|_| format!("{key}.{name} is not a list of names")),
+    };
     let entry = |entry: &Value| {
         let entry = entry
             .as_object()
             .ok_or_else(|| format!("{key} holds no mapping"))?;
         match entry.iter().next() {
-            Some((name, list)) if entry.len() == 1 => {
-                let names = serde_json::from_value(list.clone());
-                let names = names.map_err(|_| format!("{key}.{name} is not a list of names"))?;
-                Ok((name.clone(), names))
+            // Nobody checks this list; of each entry only the first name is ever looked at.
+            Some((name, list)) if entry.len() == 1 || key == "context_window_fallbacks" => {
+                Ok((name.clone(), targets(name, list)?))
             }
             _ => Err(format!("an entry of {key} has not exactly one key")),
         }
     };
     items(value).iter().map(entry).collect()
 }
+
+/// Whether LiteLLM's router takes a keyword of this name.
+pub(crate) fn is_constructor_key(key: &str) -> bool {
+    CONSTRUCTOR_KEYS.contains(&key)
+}
+
+/// The keywords of `Router(...)`, as its signature lists them. (semantics 1.9)
+const CONSTRUCTOR_KEYS: [&str; 61] = [
+    "alerting_config",
+    "allowed_fails",
+    "allowed_fails_policy",
+    "assistants_config",
+    "auto_router_capability_limit",
+    "background_health_check_model_groups",
+    "cache_kwargs",
+    "cache_responses",
+    "caching_groups",
+    "client_ttl",
+    "content_policy_fallbacks",
+    "context_window_fallbacks",
+    "cooldown_time",
+    "debug_level",
+    "default_fallbacks",
+    "default_litellm_params",
+    "default_max_parallel_requests",
+    "default_priority",
+    "deployment_affinity_ttl_seconds",
+    "disable_cooldowns",
+    "enable_health_check_routing",
+    "enable_mid_stream_fallback_continuation",
+    "enable_pre_call_checks",
+    "enable_tag_filtering",
+    "enable_weighted_failover",
+    "fallback_access_check",
+    "fallback_budget_check",
+    "fallback_on_unsupported_params",
+    "fallbacks",
+    "guardrail_list",
+    "health_check_ignore_transient_errors",
+    "health_check_staleness_threshold",
+    "ignore_invalid_deployments",
+    "max_fallbacks",
+    "model_group_affinity_config",
+    "model_group_alias",
+    "model_group_retry_policy",
+    "model_list",
+    "num_retries",
+    "optional_pre_call_checks",
+    "plugins",
+    "polling_interval",
+    "provider_budget_config",
+    "redis_db",
+    "redis_host",
+    "redis_password",
+    "redis_port",
+    "redis_url",
+    "retry_after",
+    "retry_policy",
+    "router_general_settings",
+    "routing_groups",
+    "routing_strategy",
+    "routing_strategy_args",
+    "search_tools",
+    "session_affinity_repin_on_failover",
+    "set_verbose",
+    "stream_timeout",
+    "tag_filtering_match_any",
+    "tag_routing_prefix",
+    "timeout",
+];
 
 /// One of a deployment's `litellm_params`.
 pub(crate) fn param<'a>(deployment: &'a Object, key: &str) -> Option<&'a Value> {
@@ -305,10 +406,16 @@ fn seconds(value: &Value) -> Duration {
     )
 }
 
-/// A count; LiteLLM treats what is below zero as none.
+/// A count. LiteLLM takes what is below zero as none, and cuts off what is after the point.
 fn as_u32(value: &Value) -> u32 {
     let number = value
-        .as_i64()
-        .unwrap_or_else(|| panic!("{value} is no whole number"));
-    u32::try_from(number.max(0)).expect("a small number")
+        .as_f64()
+        .unwrap_or_else(|| panic!("{value} is no number"));
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a float-to-integer cast saturates"
+    )]
+    let count = number as u32;
+    count
 }

@@ -85,8 +85,9 @@ pub(crate) struct Played {
     pub(crate) attempts: Vec<PlayedAttempt>,
     /// Attempts on a port where nobody listens.
     pub(crate) refused: usize,
-    /// Computed waits.
+    /// Waits that the router asked for, in all and after the last attempt.
     pub(crate) waits: usize,
+    pub(crate) waits_after: usize,
     pub(crate) result: PlayedResult,
 }
 
@@ -99,6 +100,7 @@ impl Played {
             attempts: Vec::new(),
             refused: 0,
             waits: 0,
+            waits_after: 0,
             result: PlayedResult::Served { by: String::new() },
         }
     }
@@ -108,6 +110,8 @@ impl Played {
 pub(crate) struct PlayedAttempt {
     pub(crate) deployment: String,
     pub(crate) status: String,
+    /// Waits that the router asked for since the attempt before it.
+    pub(crate) waits_before: usize,
     pub(crate) arrived: Instant,
     pub(crate) ended: Instant,
 }

@@ -21,6 +21,16 @@ pub(crate) struct ScriptedUpstream<'a> {
     profile: Profile,
 }
 
+/// One call of a client's.
+#[derive(Debug)]
+pub(crate) struct Call {
+    /// How long ago it was sent: deadlines count from then.
+    pub(crate) sent_before: Duration,
+    pub(crate) stream: bool,
+    pub(crate) embedding: bool,
+    pub(crate) deadline: Deadline,
+}
+
 /// What becomes of one call, counted from its arrival upstream.
 #[derive(Debug)]
 pub(crate) struct Course {
@@ -46,23 +56,16 @@ impl<'a> ScriptedUpstream<'a> {
         }
     }
 
-    /// A call arrives. `sent_before` is how long ago it was sent: deadlines count from then.
-    pub(crate) fn call(
-        &mut self,
-        at: Instant,
-        sent_before: Duration,
-        deployment: &str,
-        stream: bool,
-        deadline: Deadline,
-    ) -> Course {
+    /// A call arrives.
+    pub(crate) fn call(&mut self, at: Instant, deployment: &str, call: &Call) -> Course {
         if self.refused.contains(deployment) {
             let mut course = Course::failing("refused", Failure::of(ErrorClass::InternalServer));
             course.unseen = true;
             return course;
         }
         let reply = self.next_reply(at, deployment);
-        let course = self.course(at, &reply, stream);
-        cut_short(course, &reply, sent_before, deadline)
+        let course = self.course(at, &reply, call);
+        cut_short(course, &reply, call.sent_before, call.deadline)
     }
 
     fn next_reply(&mut self, at: Instant, deployment: &str) -> Reply {
@@ -94,7 +97,7 @@ impl<'a> ScriptedUpstream<'a> {
     }
 
     /// What the reply is to a client that waits for it whatever it takes.
-    fn course(&self, at: Instant, reply: &Reply, stream: bool) -> Course {
+    fn course(&self, at: Instant, reply: &Reply, call: &Call) -> Course {
         let latency = millis(reply.latency_ms);
         if reply.hang {
             return Course {
@@ -121,8 +124,11 @@ impl<'a> ScriptedUpstream<'a> {
                 )
             };
         }
-        let usage = usage(reply.usage);
-        if !stream {
+        let mut usage = usage(reply.usage);
+        if call.embedding {
+            usage.completion_tokens = 0;
+        }
+        if !call.stream {
             return Course {
                 label: status.to_string(),
                 unseen: false,
@@ -154,10 +160,11 @@ impl<'a> ScriptedUpstream<'a> {
                 } else {
                     "break".to_owned()
                 };
-                let class = if event {
-                    ErrorClass::InternalServer
-                } else {
-                    ErrorClass::ApiConnection
+                let message = reply.error.as_ref().and_then(|e| e.message.as_deref());
+                let message = message.unwrap_or("scripted mid-stream failure");
+                let failure = match event {
+                    true => Failure::of_event(message, &self.profile),
+                    false => Failure::of(ErrorClass::ApiConnection),
                 };
                 let reached = match after {
                     0 => Reached::Headers,
@@ -167,7 +174,7 @@ impl<'a> ScriptedUpstream<'a> {
                     reached,
                     tokens_delivered: after,
                     first_token_after: (after > 0).then_some(first),
-                    ..Failure::of(class)
+                    ..failure
                 };
                 Course {
                     headers_after: latency,
@@ -182,7 +189,7 @@ impl<'a> ScriptedUpstream<'a> {
         let body = reply.error.clone().unwrap_or_default();
         let scripted = format!("scripted failure {status}");
         let body = ErrorBody {
-            code: body.code.as_deref(),
+            code: body.code.as_ref().and_then(serde_json::Value::as_str),
             kind: body.kind.as_deref().or(Some("scripted")),
             message: body.message.as_deref().unwrap_or(&scripted),
         };

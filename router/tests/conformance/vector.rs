@@ -82,7 +82,8 @@ pub(crate) struct Reply {
 #[derive(Deserialize, Debug, Clone, Default)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ErrorBody {
-    pub(crate) code: Option<String>,
+    /// A text or a number.
+    pub(crate) code: Option<Value>,
     #[serde(rename = "type")]
     pub(crate) kind: Option<String>,
     pub(crate) message: Option<String>,
@@ -241,6 +242,7 @@ pub(crate) struct AttemptFacts {
     pub(crate) deployment: String,
     status: Value,
     pub(crate) start_ms: Spread,
+    pub(crate) upstream_ms: Spread,
     pub(crate) wait_before_ms: Option<Spread>,
 }
 
@@ -334,8 +336,8 @@ pub(crate) fn text(value: &Value) -> String {
         .map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Every vector of a folder, in order of file names; those that cannot be read, with the reason.
-pub(crate) fn read_folder(folder: &Path) -> Vec<Result<Vector, String>> {
+/// Every vector of a folder, in order of file names; of those that cannot be read, path and reason.
+pub(crate) fn read_folder(folder: &Path) -> Vec<Result<Vector, (String, String)>> {
     let entries = fs::read_dir(folder)
         .unwrap_or_else(|error| panic!("cannot read the folder {}: {error}", folder.display()));
     let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -344,7 +346,7 @@ pub(crate) fn read_folder(folder: &Path) -> Vec<Result<Vector, String>> {
     let read = |path: &PathBuf| {
         let text = fs::read_to_string(path).map_err(|error| error.to_string());
         let vector = text.and_then(|t| serde_json::from_str(&t).map_err(|e| e.to_string()));
-        vector.map_err(|why| format!("{}: {why}", path.display()))
+        vector.map_err(|why| (path.display().to_string(), why))
     };
     paths.iter().map(read).collect()
 }

@@ -18,7 +18,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 VERSIONS = ("1.92.0", "1.110.2")
-NICE = ["nice", "-n", "-10"]
+NICE = ["chrt", "-r", "10"] if os.geteuid() == 0 else []
 
 
 def stat(values, digits=0):
@@ -384,7 +384,7 @@ def record(path, out, names):
                     json.dump(v, fh, indent=1)
                     fh.write("\n")
                 print(f"{v['name']}: {line_of(v)}", flush=True)
-    record_all([(d, o.get("repeats", int(os.environ.get("REPEATS", "5"))), o.get("at_once", 1), o.get("cooldowns", True)) for d, o in defs], done)
+    record_all([(d, o.get("repeats", int(os.environ.get("REPEATS", "5"))), int(os.environ.get("AT_ONCE", o.get("at_once", 1))), o.get("cooldowns", True)) for d, o in defs], done)
 
 
 # ---------------------------------------------------------------- summary
