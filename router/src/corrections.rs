@@ -41,8 +41,8 @@ pub struct Corrections {
     pub backpressure_is_no_failure: bool,
     /// A 404 for an object counts as a success; the 404 for a model benches as before (BR-010).
     pub missing_objects_are_no_failures: bool,
-    /// What the router refuses by itself (a reservation over its limit) is charged to no deployment
-    /// (BR-011).
+    /// What the router refuses by itself (a reservation over its limit) is charged to no deployment,
+    /// and another one is tried at once (BR-011).
     pub own_refusals_are_no_failures: bool,
     /// The default rules bench a lone deployment for nothing but a thousand failures out of a
     /// thousand: not for 401 and 404 either. Lone is one that was configured alone, not one whose

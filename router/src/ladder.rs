@@ -97,16 +97,10 @@ impl Router {
         state.hop.allowance = Some(allowance);
         state.hop.retries = retries;
         state.hop.moved_on = false;
-        if let RouteError::Attempt {
-            deployment,
-            failure,
-        } = error
-        {
-            match self.moving_on(now, ticket, deployment, &failure, obs) {
-                Moving::On => return Next::Attempt,
-                Moving::Nowhere => return self.fall_back(now, ticket, error, obs),
-                Moving::No => {}
-            }
+        match self.moving_on(now, ticket, &error, obs) {
+            Moving::On => return Next::Attempt,
+            Moving::Nowhere => return self.fall_back(now, ticket, error, obs),
+            Moving::No => {}
         }
         let lists = self.lists_in_force(ticket);
         if !allowance.by_policy && !retry::is_worth_retrying(&error, health, lists) {

@@ -1,17 +1,17 @@
-//! Leaving a deployment that is of no use to anybody: its key is dead, its account empty, or it does
-//! not know the model. LiteLLM spends a retry on that, and gives up while good deployments are
-//! unused; `corrected` moves on for free. (BR-005, BR-010, BR-025)
+//! Leaving a deployment that is of no use: its key is dead, its account empty, it does not know the
+//! model, or the router itself says that it is over its limits. LiteLLM spends a retry on that, or
+//! gives up, while good deployments are unused; `corrected` moves on for free. (BR-005, BR-010,
+//! BR-011, BR-025)
 
 use crate::{
     observe::{Event, Observer},
-    outcome::Failure,
     request::DeploymentId,
     router::Router,
-    step::Ticket,
+    step::{RouteError, Ticket},
     time::Instant,
 };
 
-/// What follows the failure of a dead deployment.
+/// What follows the failure of a deployment that is of no use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Moving {
     /// Another attempt, without a wait.
@@ -28,31 +28,37 @@ impl Router {
         &mut self,
         now: Instant,
         ticket: Ticket,
-        deployment: DeploymentId,
-        failure: &Failure,
+        error: &RouteError,
         obs: &mut impl Observer,
     ) -> Moving {
-        let moves = self
-            .config
-            .profile
-            .corrections
-            .moves_on_from_dead_deployments;
-        if !moves || !failure.is_of_a_dead_deployment() {
-            return Moving::No;
-        }
+        let corrections = &self.config.profile.corrections;
         let state = self.requests.get(ticket);
-        let group = state.hop.group;
-        if !state
-            .hop
-            .allowance
-            .is_some_and(|a| a.retries > 0 && !a.by_policy)
+        let (deployment, otherwise) = if let RouteError::Attempt {
+            deployment,
+            failure,
+        } = error
         {
+            let allowed = state.hop.allowance;
+            let allowed = allowed.is_some_and(|a| a.retries > 0 && !a.by_policy);
+            let moves = corrections.moves_on_from_dead_deployments;
+            if !moves || !allowed || !failure.is_of_a_dead_deployment() {
+                return Moving::No;
+            }
+            (*deployment, Moving::Nowhere)
+        } else if let RouteError::RateLimited {
+            deployment: Some(deployment),
+            ..
+        } = error
+            && corrections.own_refusals_are_no_failures
+        {
+            (*deployment, Moving::No)
+        } else {
             return Moving::No;
-        }
+        };
         // The second time here it was a filter that left nobody else.
         match state.refused.iter().filter(|d| **d == deployment).count() {
             0 => state.refused.push(deployment),
-            1 => {}
+            1 if matches!(error, RouteError::Attempt { .. }) => {}
             _ => return Moving::No,
         }
         let untried = |d: &DeploymentId| {
@@ -61,8 +67,9 @@ impl Router {
                 && !self.config.deployments[d.index()].blocked
                 && self.states[d.index()].cooled_at(now).is_none()
         };
+        let group = state.hop.group;
         if !self.registry.target(group).members.iter().any(untried) {
-            return Moving::Nowhere;
+            return otherwise;
         }
         state.hop.moved_on = true;
         let request = state.request.id;

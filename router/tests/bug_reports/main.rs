@@ -13,6 +13,7 @@ mod ask;
 mod frames;
 mod harness;
 mod kind_01_cooldown_that_does_not_trigger;
+mod kind_02_cooldown_that_triggers_wrongly;
 mod kind_04_retries_and_waiting;
 mod kind_06_choosing_by_weight;
 mod kind_09_concurrency;

@@ -47,6 +47,8 @@ pub(crate) struct Book {
     pub(crate) most_in_a_hop: usize,
     /// Whom the hop of each request moved on from.
     left: BTreeMap<RequestId, BTreeSet<DeploymentId>>,
+    /// Whose last attempt the router refused to send.
+    unsent: BTreeSet<RequestId>,
     cooled: BTreeMap<DeploymentId, Instant>,
     /// Not before then may the request be sent again.
     not_before: BTreeMap<RequestId, Instant>,
@@ -76,11 +78,18 @@ impl Observer for Book {
                 request,
                 deployment,
             } => {
-                *self.hop.get_mut(request).expect("it arrived") -= 1;
+                if !self.unsent.remove(request) {
+                    *self.hop.get_mut(request).expect("it arrived") -= 1;
+                }
                 let new = self.left.entry(*request).or_default().insert(*deployment);
                 if !new {
                     self.rule(format!("{request} moved on from {deployment:?} twice"));
                 }
+            }
+            Event::LimitRefused { request, .. } => {
+                self.unsent.insert(*request);
+                // The error that is waited for is another one now.
+                self.hint.remove(request);
             }
             Event::Picked { deployment, .. }
                 if self.cooled.get(deployment).is_some_and(|until| at < *until) =>
@@ -92,6 +101,7 @@ impl Observer for Book {
                 deployment,
                 ..
             } => {
+                self.unsent.remove(request);
                 let minute = at.since(Instant::ZERO).as_secs() / 60;
                 *self.sent.entry((*deployment, minute)).or_default() += 1;
                 let attempts = self.hop.get_mut(request).expect("it arrived");
@@ -128,9 +138,7 @@ impl Observer for Book {
                 }
             }
             // The error that is waited for is another one now.
-            Event::NothingToPick { request, .. }
-            | Event::SlotRefused { request, .. }
-            | Event::LimitRefused { request, .. } => {
+            Event::NothingToPick { request, .. } | Event::SlotRefused { request, .. } => {
                 self.hint.remove(request);
             }
             Event::CooledDown {
@@ -169,6 +177,7 @@ pub(crate) fn play(case: &Case) -> (Router, Book) {
         hop: BTreeMap::new(),
         most_in_a_hop: 0,
         left: BTreeMap::new(),
+        unsent: BTreeSet::new(),
         cooled: BTreeMap::new(),
         not_before: BTreeMap::new(),
         hint: BTreeMap::new(),
