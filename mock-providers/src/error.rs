@@ -33,6 +33,14 @@ pub enum SpecError {
         /// Names of presets.
         known: Vec<&'static str>,
     },
+    /// Two deployments of one pool have different quotas.
+    #[error(
+        "quota.pool `{pool}` has two different quotas; accepted is the same quota wherever it is named"
+    )]
+    PoolOfTwo {
+        /// The pool's name.
+        pool: String,
+    },
     /// There is no such preset.
     #[error("preset is `{found}`{}; accepted is one of {}", did_you_mean(*suggestion), known.join(", "))]
     UnknownPreset {

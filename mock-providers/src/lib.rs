@@ -8,9 +8,12 @@
 //! | file | decides |
 //! | --- | --- |
 //! | `provider.rs` | the order: faults at the door, quota, faults inside, queue, latency |
-//! | `spec.rs`, `presets.rs` | what is written in a scenario, and the named providers |
+//! | `reply.rs` | what an attempt is, and what it gets |
+//! | `spec.rs`, `presets/` | what is written in a scenario, and the named providers |
 //! | `latency.rs`, `dist.rs`, `sampler.rs`, `normal.rs` | time to the first token and for each further one |
-//! | `quota.rs`, `meter.rs`, `window.rs` | 429 and `retry-after` |
+//! | `quota/` | 429 and `retry-after` |
+//! | `providers.rs` | several deployments, of which some share a quota |
+//! | `wire/` | headers and error bodies, for servers |
 //! | `queue.rs` | how long an attempt waits where only so many are answered at once |
 //! | `failure/`, `schedule.rs` | how it fails, and when |
 //! | `script.rs` | replies given one by one, for tests |
@@ -20,26 +23,30 @@ mod error;
 pub mod failure;
 mod latency;
 mod luck;
-mod meter;
 mod normal;
 mod normal_tables;
 mod place;
 mod presets;
 mod provider;
+mod providers;
 mod queue;
 mod quota;
+mod reply;
 mod sampler;
 mod schedule;
 mod script;
 mod spec;
-mod window;
+mod wire;
 
 pub use error::SpecError;
 pub use failure::FailureMode;
 pub use latency::LatencySpec;
-pub use presets::{Parameter, Preset, Setting, Shape, presets};
-pub use provider::{FaultSpan, Provider, ProviderCall, Reply, Silence};
-pub use quota::{HintForm, QuotaSpec, TokenCharge, WindowKind};
+pub use presets::{Measured, Parameter, Preset, Setting, Shape, measured, presets};
+pub use provider::{FaultSpan, Provider};
+pub use providers::Providers;
+pub use quota::{HintForm, Lowered, OutputCharge, QuotaSpec, SlopeSpec, TokenCharge, WindowKind};
+pub use reply::{ProviderCall, Reply, Silence};
 pub use schedule::{Every, Random};
 pub use script::Script;
 pub use spec::ProviderSpec;
+pub use wire::{Break, Cause, Dialect, Header, HeaderValue, Manner, WireReply, retry_after};

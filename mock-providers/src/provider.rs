@@ -7,101 +7,22 @@
 
 use std::{fmt, time::Duration};
 
-use router::{
-    DeploymentId, Epoch, ErrorClass, Failure, Instant, Outcome, Reached, RequestId, Seed, Usage,
-};
+use router::{Epoch, Instant, Seed};
 
 use crate::{
     error::SpecError,
     failure::{Fault, Site, Verdict},
-    latency::{Latency, Pace},
+    latency::Latency,
     luck::Luck,
     place::Place,
     presets,
     queue::Slots,
     quota::Quota,
+    reply::{ProviderCall, Reply, Silence, cut_short, stalled, whole_answer},
+    schedule::{Origin, number_of},
     spec::ProviderSpec,
+    wire::{Dialect, Manner, Scene, WireReply},
 };
-
-/// One attempt, as the provider sees it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ProviderCall {
-    /// Whose attempt.
-    pub request: RequestId,
-    /// Which attempt of the request, from 0.
-    pub attempt: u16,
-    /// The deployment that it was sent to.
-    pub deployment: DeploymentId,
-    /// Tokens of the prompt.
-    pub prompt_tokens: u32,
-    /// Tokens that the model would say if it were not cut off. The router never sees it.
-    pub output_tokens: u32,
-    /// The caller's limit on the answer.
-    pub max_tokens: Option<u32>,
-    /// Whether the answer is streamed.
-    pub stream: bool,
-}
-
-impl ProviderCall {
-    /// Tokens of the whole answer: what the model would say, cut at the caller's limit.
-    #[must_use]
-    pub fn answer_tokens(&self) -> u32 {
-        self.max_tokens
-            .map_or(self.output_tokens, |most| most.min(self.output_tokens))
-    }
-}
-
-/// How an attempt ends, and when.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Reply {
-    /// What the caller gets.
-    pub outcome: Outcome,
-    /// From sending to the end. [`Duration::MAX`]: it never ends, and only the caller's own limit
-    /// ends it.
-    pub total_after: Duration,
-    /// The silence that it ends with, if its stream stalls.
-    pub stall: Option<Silence>,
-}
-
-/// What is left of a stream that stalls: no content until its end.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Silence {
-    /// From sending to the last content, or to the beginning of the answer if there is none.
-    pub from: Duration,
-    /// How often a keep-alive frame comes, if any does.
-    pub keep_alive: Option<Duration>,
-}
-
-impl Reply {
-    /// A failure after this time.
-    #[must_use]
-    pub const fn failure(failure: Failure, total_after: Duration) -> Self {
-        Self {
-            outcome: Outcome::Failure(failure),
-            total_after,
-            stall: None,
-        }
-    }
-
-    /// An answer in one piece after this time.
-    #[must_use]
-    pub const fn success(usage: Usage, total_after: Duration) -> Self {
-        Self {
-            outcome: Outcome::Success {
-                usage,
-                first_token_after: None,
-            },
-            total_after,
-            stall: None,
-        }
-    }
-
-    /// No answer, ever.
-    #[must_use]
-    pub const fn hang() -> Self {
-        Self::failure(Failure::of(ErrorClass::Timeout), Duration::MAX)
-    }
-}
 
 /// A span of time in which a fault is on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -118,13 +39,34 @@ pub struct FaultSpan {
 pub struct Provider {
     seed: Seed,
     latency: Latency,
-    quota: Option<Quota>,
+    limits: Limits,
     slots: Option<Slots>,
     faults: Vec<Box<dyn Fault>>,
+    dialect: Dialect,
+}
+
+/// The quota that holds for a provider.
+#[derive(Clone, Debug)]
+enum Limits {
+    None,
+    Own(Box<Quota>),
+    /// The quota of a pool, by its number.
+    Pool(usize),
+}
+
+impl Limits {
+    fn quota<'a>(&'a mut self, pools: &'a mut [Quota]) -> Option<&'a mut Quota> {
+        match self {
+            Self::None => None,
+            Self::Own(quota) => Some(quota),
+            Self::Pool(number) => Some(&mut pools[*number]),
+        }
+    }
 }
 
 impl Provider {
-    /// Builds the provider that `spec` describes.
+    /// Builds the provider that `spec` describes. If its quota has a pool, it is the only one in it:
+    /// [`Providers`](crate::Providers) builds several that share.
     ///
     /// `key` is its number in the plan: random outages of two providers with the same spec differ
     /// by it. `epoch` says what the wall clock shows at the run's beginning, for quotas by the
@@ -136,6 +78,11 @@ impl Provider {
     pub fn new(spec: &ProviderSpec, seed: Seed, key: u64, epoch: Epoch) -> Result<Self, SpecError> {
         let spec = spec.resolve()?;
         let place = Place::default();
+        let origin = Origin {
+            seed,
+            provider: key,
+            fleet: spec.fleet.as_deref().map(number_of),
+        };
         let latency = match &spec.latency {
             Some(latency) => Latency::new(latency, &place.key("latency"))?,
             None => None,
@@ -145,42 +92,67 @@ impl Provider {
                 known: presets::names(),
             });
         };
-        let quota = match &spec.quota {
-            Some(quota) => Some(Quota::new(quota, epoch, &place.key("quota"))?),
-            None => None,
+        let limits = match &spec.quota {
+            Some(quota) => Limits::Own(Box::new(Quota::new(
+                quota,
+                origin,
+                epoch,
+                &place.key("quota"),
+            )?)),
+            None => Limits::None,
         };
         let slots = match spec.max_concurrent {
             Some(count) => Some(Slots::new(count, &place)?),
             None => None,
         };
         let modes = spec.faults.as_deref().unwrap_or_default();
-        let faults = Site::each(modes, seed, key, &place.key("faults"))
+        let faults = Site::each(modes, origin, &place.key("faults"))
             .map(|(mode, site)| mode.build(&site))
             .collect::<Result<_, _>>()?;
         Ok(Self {
             seed,
             latency,
-            quota,
+            limits,
             slots,
             faults,
+            dialect: spec.dialect.unwrap_or_default(),
         })
+    }
+
+    /// Gives its own quota away and counts in pool `number` from now on.
+    pub(crate) fn join_pool(&mut self, number: usize) -> Option<Quota> {
+        match std::mem::replace(&mut self.limits, Limits::Pool(number)) {
+            Limits::Own(quota) => Some(*quota),
+            Limits::None | Limits::Pool(_) => None,
+        }
     }
 
     /// What this attempt gets. Calls come in the order of `at`.
     pub fn respond(&mut self, at: Instant, call: &ProviderCall) -> Reply {
+        self.respond_in(at, call, &mut [])
+    }
+
+    /// [`respond`](Self::respond), where pools hold quotas that several providers share.
+    pub(crate) fn respond_in(
+        &mut self,
+        at: Instant,
+        call: &ProviderCall,
+        pools: &mut [Quota],
+    ) -> Reply {
         let luck = Luck::new(self.seed, call.request, call.attempt, call.deployment);
         let (verdict, slowdown) = self.verdict(at, call, &luck);
         if let Verdict::Refuse(denial) = verdict {
-            return Reply::failure(denial.failure, denial.after);
+            return denial.reply();
         }
-        if let Some(quota) = &mut self.quota
-            && let Some(failure) = quota.refusal(at, call)
+        if let Some(quota) = self.limits.quota(pools)
+            && let Some((failure, cause)) = quota.refusal(at, call)
         {
-            return Reply::failure(failure, quota.rejection());
+            let reply = Reply::failure(failure, quota.rejection());
+            return reply.in_manner(Manner::Limited(cause));
         }
 
         let (reply, delivered) = match verdict {
-            Verdict::Fail(denial) => (Reply::failure(denial.failure, denial.after), 0),
+            Verdict::Fail(denial) => (denial.reply(), 0),
             Verdict::Hang => (Reply::hang(), 0),
             Verdict::CutShort {
                 failure,
@@ -215,7 +187,7 @@ impl Provider {
                 (whole_answer(pace, waits, call), call.answer_tokens())
             }
         };
-        if let Some(quota) = &mut self.quota {
+        if let Some(quota) = self.limits.quota(pools) {
             // An attempt that never ends is settled at once: it delivers nothing.
             let end = if reply.total_after == Duration::MAX {
                 at
@@ -225,6 +197,24 @@ impl Provider {
             quota.charge(call, delivered, end);
         }
         reply
+    }
+
+    /// What `reply` looks like on the wire: asked right after [`respond`](Self::respond) gave it.
+    #[must_use]
+    pub fn on_wire(&mut self, at: Instant, call: &ProviderCall, reply: &Reply) -> WireReply {
+        self.on_wire_in(at, call, reply, &mut [])
+    }
+
+    /// [`on_wire`](Self::on_wire), where pools hold quotas that several providers share.
+    pub(crate) fn on_wire_in(
+        &mut self,
+        at: Instant,
+        call: &ProviderCall,
+        reply: &Reply,
+        pools: &mut [Quota],
+    ) -> WireReply {
+        let quota = self.limits.quota(pools);
+        Scene::new(self.dialect, at, quota.as_deref(), call).wire(reply)
     }
 
     /// Hears that the client of an attempt gave up before its end.
@@ -284,64 +274,9 @@ impl fmt::Debug for Provider {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Provider")
             .field("latency", &self.latency)
-            .field("quota", &self.quota)
+            .field("limits", &self.limits)
             .field("slots", &self.slots)
             .field("faults", &self.faults)
             .finish_non_exhaustive()
     }
-}
-
-fn whole_answer(pace: Pace, waits: Duration, call: &ProviderCall) -> Reply {
-    let tokens = call.answer_tokens();
-    let usage = Usage::new(call.prompt_tokens, tokens);
-    let first_token_after = call.stream.then(|| waits + pace.first_token());
-    Reply {
-        outcome: Outcome::Success {
-            usage,
-            first_token_after,
-        },
-        total_after: waits + pace.until_token(tokens),
-        stall: None,
-    }
-}
-
-/// A stream that says no more than these tokens, and ends after its silence has lasted so long.
-fn stalled(
-    pace: Pace,
-    waits: Duration,
-    call: &ProviderCall,
-    tokens: u32,
-    silence: Silence,
-    lasts: Duration,
-) -> Reply {
-    Reply {
-        outcome: Outcome::Success {
-            usage: Usage::new(call.prompt_tokens, tokens),
-            first_token_after: (tokens > 0).then(|| waits + pace.first_token()),
-        },
-        total_after: silence.from + lasts,
-        stall: Some(silence),
-    }
-}
-
-/// The answer breaks off after `tokens`. Only a streamed one has delivered anything by then.
-fn cut_short(
-    pace: Pace,
-    waits: Duration,
-    call: &ProviderCall,
-    failure: Failure,
-    tokens: u32,
-) -> Reply {
-    let total_after = waits + pace.until_token(tokens);
-    let failure = match (call.stream, tokens) {
-        (false, _) => failure,
-        (true, 0) => failure.after(Reached::Headers),
-        (true, _) => Failure {
-            reached: Reached::Content,
-            tokens_delivered: tokens,
-            first_token_after: Some(waits + pace.first_token()),
-            ..failure
-        },
-    };
-    Reply::failure(failure, total_after)
 }

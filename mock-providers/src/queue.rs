@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use router::{DeploymentId, Instant, RequestId};
 
-use crate::{error::SpecError, place::Place, provider::ProviderCall};
+use crate::{error::SpecError, place::Place, reply::ProviderCall};
 
 /// The slots of a provider.
 #[derive(Clone, Debug)]

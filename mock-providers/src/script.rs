@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use router::Instant;
 
-use crate::provider::{ProviderCall, Reply};
+use crate::reply::{ProviderCall, Reply};
 
 /// A provider that answers by a list: one reply for all calls, others for calls by number.
 ///

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     error::SpecError, failure::FailureMode, latency::LatencySpec, presets, quota::QuotaSpec,
+    wire::Dialect,
 };
 
 /// What a provider is like: how long it takes, what it lets through, and how it fails.
@@ -30,6 +31,13 @@ pub struct ProviderSpec {
     /// preset's whole list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preset: Option<String>,
+    /// Deployments of one fleet are struck together by what is `shared`. Default: the preset's name;
+    /// without a preset, none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fleet: Option<String>,
+    /// Whose headers and error bodies it sends, which matters over HTTP only. Default `plain`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dialect: Option<Dialect>,
     /// How long answers take. Needed, unless a preset brings it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<LatencySpec>,
@@ -81,6 +89,8 @@ impl ProviderSpec {
         };
         Ok(Self {
             preset: None,
+            fleet: self.fleet.clone().or(base.fleet),
+            dialect: self.dialect.or(base.dialect),
             latency,
             quota,
             max_concurrent: self.max_concurrent.or(base.max_concurrent),

@@ -9,7 +9,7 @@
 
 use std::sync::Arc;
 
-use mock_providers::{Provider, ProviderSpec, SpecError};
+use mock_providers::{Provider, ProviderSpec, Providers, SpecError};
 use router::{DeploymentConfig, Epoch, Seed};
 
 use crate::{
@@ -31,10 +31,36 @@ pub(crate) fn bind(
         Some(node) => read(node, deployments, epoch, file, notes)?,
         None => Vec::new(),
     };
-    Ok(deployments
+    let bound: Arc<[ProviderBinding]> = deployments
         .iter()
         .map(|deployment| binding(deployment, &keys, notes))
-        .collect())
+        .collect();
+    check_pools(&bound, node, epoch, file)?;
+    Ok(bound)
+}
+
+/// Refuses what each spec may say alone but not together: pools of different quotas.
+fn check_pools(
+    bound: &[ProviderBinding],
+    node: Option<&Node>,
+    epoch: Epoch,
+    file: &str,
+) -> Result<(), ScenarioError> {
+    let specs = bound.iter().map(|binding| &*binding.spec);
+    let Err((number, error)) = Providers::new(specs, Seed(0), epoch) else {
+        return Ok(());
+    };
+    let path = join("providers", &bound[number].name);
+    let told = ScenarioError::new(error.to_string()).key(key_of(&error).to_owned());
+    let entries = node.and_then(Node::as_map).map(|map| &map.entries[..]);
+    let named = |name: &str| {
+        let mut entries = entries.unwrap_or_default().iter();
+        entries.find(|entry| entry.key.name == name)
+    };
+    Err(match named(&bound[number].name) {
+        Some(entry) => placed(told, &entry.value, &path, file).key(path),
+        None => told.key(path).in_file(file),
+    })
 }
 
 /// What is to be told about the binding.
@@ -106,6 +132,7 @@ fn key_of(error: &SpecError) -> &str {
     match error {
         SpecError::BadNumber { key, .. } | SpecError::BadKeys { key, .. } => key,
         SpecError::NoLatency { .. } => "latency",
+        SpecError::PoolOfTwo { .. } => "quota.pool",
         SpecError::UnknownPreset { .. } => "preset",
     }
 }
@@ -227,8 +254,8 @@ const PRESET_BY_PREFIX: [(&str, &str); 16] = [
     ("ollama_chat", "vllm"),
     ("openai", "openai"),
     ("text-completion-openai", "openai"),
-    ("vertex_ai", "vertex"),
-    ("vertex_ai_beta", "vertex"),
+    ("vertex_ai", "vertex-dsq"),
+    ("vertex_ai_beta", "vertex-dsq"),
     ("vllm", "vllm"),
 ];
 
@@ -298,6 +325,29 @@ mod tests {
         assert_eq!(preset_of("gpt-4o"), "openai");
         assert_eq!(preset_of("claude-sonnet-4"), "anthropic");
         assert_eq!(preset_of("mistral/large"), GENERIC);
+    }
+
+    #[test]
+    fn deployments_of_one_key_may_share_a_quota_and_two_keys_must_agree_on_it() {
+        let quota = |limit| {
+            format!("{{preset: openai, quota: {{requests_per_minute: {limit}, pool: account}}}}")
+        };
+        let (ten, eleven) = (quota(10), quota(11));
+
+        bound(&format!("\"*\": {ten}\n")).unwrap();
+        bound(&format!("east: {ten}\ndefault: {ten}\n")).unwrap();
+        let error = bound(&format!("east: {ten}\nwest: {eleven}\n")).unwrap_err();
+
+        assert!(error.contains("providers.west"), "{error}");
+        assert!(
+            error.contains("`account` has two different quotas"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn the_old_name_of_a_preset_still_works() {
+        bound("default: {preset: vertex}").unwrap();
     }
 
     #[test]

@@ -130,14 +130,12 @@ mod tests {
 
     fn answer(first: Option<Duration>, tokens: u32, total: Duration) -> Reply {
         let usage = Usage::new(10, tokens);
-        Reply {
-            outcome: Outcome::Success {
-                usage,
-                first_token_after: first,
-            },
-            total_after: total,
-            stall: None,
-        }
+        let mut reply = Reply::success(usage, total);
+        reply.outcome = Outcome::Success {
+            usage,
+            first_token_after: first,
+        };
+        reply
     }
 
     #[test]
@@ -192,11 +190,7 @@ mod tests {
 
     #[test]
     fn a_provider_that_never_answers_is_given_up_by_either_deadline() {
-        let reply = Reply {
-            outcome: Outcome::Failure(Failure::of(ErrorClass::Timeout)),
-            total_after: Duration::MAX,
-            stall: None,
-        };
+        let reply = Reply::hang();
 
         assert_eq!(
             give_up(Deadline::Whole(secs(7)), &reply).unwrap().0,
@@ -267,11 +261,7 @@ mod tests {
         let mut cut = Failure::of(ErrorClass::InternalServer);
         cut.first_token_after = Some(secs(1));
         cut.tokens_delivered = 40;
-        let reply = Reply {
-            outcome: Outcome::Failure(cut),
-            total_after: Duration::MAX,
-            stall: None,
-        };
+        let reply = Reply::failure(cut, Duration::MAX);
 
         let (at, failure) = give_up(Deadline::Silence(secs(30)), &reply).unwrap();
 

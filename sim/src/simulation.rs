@@ -10,7 +10,7 @@
 
 use std::{collections::BTreeMap, mem, time::Duration};
 
-use mock_providers::{FaultSpan, Provider, ProviderCall};
+use mock_providers::{FaultSpan, ProviderCall, Providers};
 use router::{
     Attempt, DeploymentId, Instant, ModelId, Observer, Outcome, Parked, Request, RequestId, Router,
     Step, Turn, Wait,
@@ -59,8 +59,7 @@ pub struct RunEnd {
 /// The parts of a run.
 struct Simulation {
     router: Router,
-    /// By deployment.
-    providers: Vec<Provider>,
+    providers: Providers,
     /// The router's ids of the workload's model names.
     models: Vec<ModelId>,
     /// Ends of attempts and waits; the payload is the place in `unfinished`.
@@ -89,18 +88,15 @@ impl Simulation {
             .iter()
             .map(|name| router.model(name))
             .collect();
-        let providers = (0..)
-            .zip(plan.providers.iter().zip(deployments))
-            .map(|(key, (binding, deployment))| {
-                Provider::new(&binding.spec, plan.seed, key, plan.router.epoch).map_err(|source| {
-                    SimError::Provider {
-                        deployment: deployment.id.clone(),
-                        name: binding.name.clone(),
-                        source,
-                    }
-                })
-            })
-            .collect::<Result<_, _>>()?;
+        let specs = plan.providers.iter().map(|binding| &*binding.spec);
+        let providers =
+            Providers::new(specs, plan.seed, plan.router.epoch).map_err(|(number, source)| {
+                SimError::Provider {
+                    deployment: deployments[number].id.clone(),
+                    name: plan.providers[number].name.clone(),
+                    source,
+                }
+            })?;
         Ok(Self {
             router,
             providers,
@@ -145,11 +141,7 @@ impl Simulation {
             end,
             requests,
             attempts: self.attempts,
-            fault_spans: self
-                .providers
-                .iter()
-                .map(|provider| provider.fault_spans(end))
-                .collect(),
+            fault_spans: self.providers.fault_spans(end),
         })
     }
 
@@ -209,8 +201,7 @@ impl Simulation {
                 given_up,
             }) => {
                 if given_up {
-                    let deployment = unfinished.call.deployment.index();
-                    self.providers[deployment].abandon(now, &unfinished.call);
+                    self.providers.abandon(now, &unfinished.call);
                 }
                 self.router
                     .attempt_finished(now, attempt, &outcome, observer)
@@ -278,7 +269,7 @@ impl Simulation {
         call.attempt = attempt.number();
         call.deployment = attempt.deployment();
         call.stream = plan.stream;
-        let reply = self.providers[call.deployment.index()].respond(now, call);
+        let reply = self.providers.respond(now, call);
         self.attempts += 1;
         let (ends_at, outcome, given_up) = match deadline::give_up(plan.deadline, &reply) {
             None => (now + reply.total_after, reply.outcome, false),

@@ -11,7 +11,7 @@ use super::{Denial, Fault, Site, Verdict, keys::fault_spec};
 use crate::{
     error::SpecError,
     luck::Luck,
-    provider::ProviderCall,
+    reply::ProviderCall,
     sampler::Sampler,
     schedule::{Rhythm, Schedule, Span},
 };
@@ -41,6 +41,7 @@ impl Bursty {
             ),
             on_s: Sampler::gamma(place.period("bad_mean_s", self.bad_mean_s)?, EXPONENTIAL_CV),
             keys: site.keys(SPANS),
+            keep: 1.0,
         };
         Ok(Box::new(TwoStates {
             bad: Schedule::new(self.timing().bounds(place)?, rhythm),

@@ -10,7 +10,7 @@ use crate::{
     error::SpecError,
     latency::span,
     luck::Luck,
-    provider::ProviderCall,
+    reply::ProviderCall,
     schedule::{Schedule, Span},
 };
 
@@ -46,14 +46,8 @@ impl Content {
             schedule: self.timing().schedule(place, site.keys(SPANS))?,
             policy_share: place.share("policy_share", self.policy_share.unwrap_or_default())?,
             most_tokens,
-            policy: Denial {
-                failure: Failure::of(ErrorClass::ContentPolicyViolation),
-                after,
-            },
-            length: Denial {
-                failure: Failure::of(ErrorClass::ContextWindowExceeded),
-                after,
-            },
+            policy: Denial::error(Failure::of(ErrorClass::ContentPolicyViolation), after),
+            length: Denial::error(Failure::of(ErrorClass::ContextWindowExceeded), after),
             ordinal: site.ordinal,
         }))
     }

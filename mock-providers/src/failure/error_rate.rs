@@ -6,7 +6,7 @@ use super::{Denial, Fault, Site, Verdict, keys::fault_spec};
 use crate::{
     error::SpecError,
     luck::Luck,
-    provider::ProviderCall,
+    reply::ProviderCall,
     schedule::{Schedule, Span},
 };
 

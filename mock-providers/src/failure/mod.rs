@@ -11,15 +11,16 @@ mod content;
 mod error_rate;
 mod flapping;
 mod hang;
-mod keys;
+pub(crate) mod keys;
 mod mid_stream;
 mod outage;
 mod rate_limit_storm;
+mod shared_capacity;
 mod stall;
 
 use std::{fmt, time::Duration};
 
-use router::{ErrorClass, Failure, Instant, Purpose, Seed};
+use router::{ErrorClass, Failure, Instant, Purpose};
 use serde::{Deserialize, Serialize};
 
 pub use self::{
@@ -33,6 +34,7 @@ pub use self::{
     mid_stream::MidStream,
     outage::Outage,
     rate_limit_storm::{Hint, RateLimitStorm},
+    shared_capacity::SharedCapacity,
     stall::Stall,
 };
 use crate::{
@@ -40,8 +42,9 @@ use crate::{
     latency::span,
     luck::Luck,
     place::Place,
-    provider::ProviderCall,
-    schedule::{Keys, Span},
+    reply::{ProviderCall, Reply},
+    schedule::{Keys, Origin, Span},
+    wire::Manner,
 };
 
 /// A way to fail, as written.
@@ -69,6 +72,8 @@ pub enum FailureMode {
     Outage(Outage),
     /// It answers 429 whatever the quota says.
     RateLimitStorm(RateLimitStorm),
+    /// Capacity that it shares among all customers runs short.
+    SharedCapacity(SharedCapacity),
     /// Some streams fall silent.
     Stall(Stall),
 }
@@ -88,6 +93,7 @@ impl FailureMode {
             Self::MidStream(_) => "mid_stream",
             Self::Outage(_) => "outage",
             Self::RateLimitStorm(_) => "rate_limit_storm",
+            Self::SharedCapacity(_) => "shared_capacity",
             Self::Stall(_) => "stall",
         }
     }
@@ -104,6 +110,7 @@ impl FailureMode {
             Self::MidStream(spec) => spec.build(site),
             Self::Outage(spec) => spec.build(site),
             Self::RateLimitStorm(spec) => spec.build(site),
+            Self::SharedCapacity(spec) => spec.build(site),
             Self::Stall(spec) => spec.build(site),
         }
     }
@@ -155,6 +162,22 @@ pub(crate) enum Verdict {
 pub(crate) struct Denial {
     pub(crate) failure: Failure,
     pub(crate) after: Duration,
+    pub(crate) manner: Manner,
+}
+
+impl Denial {
+    /// An error with a status.
+    pub(crate) const fn error(failure: Failure, after: Duration) -> Self {
+        Self {
+            failure,
+            after,
+            manner: Manner::Error,
+        }
+    }
+
+    pub(crate) const fn reply(self) -> Reply {
+        Reply::failure(self.failure, self.after).in_manner(self.manner)
+    }
 }
 
 /// The error keys of a fault, as written.
@@ -186,7 +209,7 @@ impl ErrorKeys {
             }
         };
         let after = span(place.not_negative("after_ms", self.after_ms.unwrap_or_default())?);
-        Ok(Denial { failure, after })
+        Ok(Denial::error(failure, after))
     }
 }
 
@@ -197,16 +220,14 @@ pub(crate) struct Site {
     pub(crate) place: Place,
     /// How many faults of its kind come before it.
     pub(crate) ordinal: u32,
-    seed: Seed,
-    provider: u64,
+    pub(crate) origin: Origin,
 }
 
 impl Site {
     /// The faults of a list with the site of each.
     pub(crate) fn each<'a>(
         modes: &'a [FailureMode],
-        seed: Seed,
-        provider: u64,
+        origin: Origin,
         place: &'a Place,
     ) -> impl Iterator<Item = (&'a FailureMode, Self)> {
         modes.iter().enumerate().map(move |(index, mode)| {
@@ -220,21 +241,15 @@ impl Site {
                 Self {
                     place,
                     ordinal,
-                    seed,
-                    provider,
+                    origin,
                 },
             )
         })
     }
 
     /// What the random spans of its schedule are keyed by.
-    pub(crate) fn keys(&self, purpose: Purpose) -> Keys {
-        let number = self.provider << 32 | u64::from(self.ordinal);
-        Keys {
-            seed: self.seed,
-            purpose,
-            number,
-        }
+    pub(crate) const fn keys(&self, purpose: Purpose) -> Keys {
+        self.origin.keys(purpose, self.ordinal)
     }
 }
 

@@ -12,8 +12,9 @@ use crate::{
     latency::span,
     luck::Luck,
     place::Place,
-    provider::ProviderCall,
+    reply::ProviderCall,
     schedule::{Schedule, Span},
+    wire::{Cause, Manner},
 };
 
 fault_spec! {
@@ -50,14 +51,14 @@ pub enum Hint {
 }
 
 impl Hint {
-    fn check(self, place: &Place) -> Result<(), SpecError> {
+    pub(super) fn check(self, place: &Place) -> Result<(), SpecError> {
         if let Self::DateInS(seconds) = self {
             place.not_negative("date_in_s", seconds)?;
         }
         Ok(())
     }
 
-    fn at(self, now: Instant) -> Option<RetryAfter> {
+    pub(super) fn at(self, now: Instant) -> Option<RetryAfter> {
         match self {
             Self::DateInS(seconds) => {
                 let exact = now + Duration::from_nanos(router::nanos_from_secs(seconds));
@@ -115,6 +116,7 @@ impl Fault for Storm {
         Verdict::Refuse(Denial {
             failure,
             after: self.after,
+            manner: Manner::Limited(Cause::SharedCapacity),
         })
     }
 

@@ -10,7 +10,7 @@ use crate::{
     error::SpecError,
     latency::span,
     luck::Luck,
-    provider::ProviderCall,
+    reply::ProviderCall,
     schedule::{Schedule, Span},
 };
 

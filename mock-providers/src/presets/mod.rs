@@ -1,19 +1,30 @@
 //! Named providers: the way each counts its quota, and how long its answers take.
 //!
-//! Every number stands beside its source with a year, or beside the word "assumption" where there
-//! is no public one. No preset has a limit: limits belong to an account and not to a provider, so a
-//! scenario gives `requests_per_minute` or `tokens_per_minute` itself. "Field notes" are this
-//! project's own collection of public facts, with the section.
+//! Every number stands beside its source and a date; where there is no public one it is marked as
+//! assumed, with the grounds. No preset has a limit: limits belong to an account and not to a
+//! provider, so a scenario gives `requests_per_minute` or `tokens_per_minute` itself. "Field notes"
+//! are this project's own collection of public facts, with the section.
 
-mod table;
+mod anthropic;
+mod azure;
+mod bedrock;
+mod fit;
+mod google;
+mod groq;
+mod measured;
+mod openai;
+mod own;
 
-use self::table::PRESETS;
+use self::fit::body_and_tail;
+pub use self::measured::{Measured, measured};
 use crate::{
-    dist::{Component, Constant, Distribution, Empirical, LogNormal, Quantile},
+    dist::{Constant, Distribution, Empirical, LogNormal, Quantile},
     error::SpecError,
+    failure::FailureMode,
     latency::LatencySpec,
-    quota::{HintForm, QuotaSpec, TokenCharge, WindowKind},
+    quota::{HintForm, OutputCharge, QuotaSpec, TokenCharge, WindowKind},
     spec::ProviderSpec,
+    wire::Dialect,
 };
 
 /// A named provider.
@@ -21,6 +32,8 @@ use crate::{
 pub struct Preset {
     /// What it is called in a spec's `preset`.
     pub name: &'static str,
+    /// Other names by which it is found.
+    pub aliases: &'static [&'static str],
     /// What it stands for.
     pub about: &'static str,
     /// Its settings, each with its source.
@@ -28,16 +41,20 @@ pub struct Preset {
 }
 
 /// One setting of a preset.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Parameter {
     /// The setting and its value.
     pub setting: Setting,
-    /// Where the value is from, with a year; or that it is an assumption, and on what grounds.
+    /// When the source was published or looked at: `2026`, `2026-01` or `2026-01-26`.
+    pub dated: &'static str,
+    /// Where the value is from; of an assumption, its grounds.
     pub source: &'static str,
+    /// Whether no public source has the value.
+    pub assumed: bool,
 }
 
 /// A setting with its value.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Setting {
     /// `latency.first_token`.
     FirstToken(Shape),
@@ -53,10 +70,22 @@ pub enum Setting {
     UnsetMaxTokens(u32),
     /// `quota.settles`.
     Settles(bool),
+    /// `quota.output_weight`.
+    OutputWeight(u32),
+    /// `quota.output_charge`.
+    OutputCharge(OutputCharge),
+    /// `quota.overdraft`.
+    Overdraft(bool),
+    /// `quota.day_starts_utc_h`.
+    DayStartsUtcH(f64),
     /// `quota.count_rejected`.
     CountRejected(bool),
     /// `quota.retry_after`.
     RetryAfter(HintForm),
+    /// `dialect`.
+    Dialect(Dialect),
+    /// An entry of `faults`.
+    Fault(FailureMode),
 }
 
 /// A distribution of milliseconds, as published.
@@ -98,24 +127,56 @@ pub(crate) fn names() -> Vec<&'static str> {
     PRESETS.iter().map(|preset| preset.name).collect()
 }
 
-/// The preset of this name.
+/// The preset of this name or alias.
 pub(crate) fn find(name: &str) -> Option<&'static Preset> {
-    PRESETS.iter().find(|preset| preset.name == name)
+    let called = |preset: &&Preset| preset.name == name || preset.aliases.contains(&name);
+    PRESETS.iter().find(called)
 }
+
+/// A parameter that a public source has.
+const fn sourced(setting: Setting, dated: &'static str, source: &'static str) -> Parameter {
+    Parameter {
+        setting,
+        dated,
+        source,
+        assumed: false,
+    }
+}
+
+/// A parameter that no public source has.
+const fn assumed(setting: Setting, dated: &'static str, source: &'static str) -> Parameter {
+    Parameter {
+        setting,
+        dated,
+        source,
+        assumed: true,
+    }
+}
+
+const PRESETS: &[Preset] = &[
+    anthropic::ANTHROPIC,
+    azure::PAYG,
+    azure::PTU,
+    bedrock::BEDROCK,
+    own::FLAKY,
+    google::GEMINI,
+    own::GENERIC,
+    groq::GROQ,
+    openai::OPENAI,
+    google::VERTEX_DSQ,
+    own::VLLM,
+];
 
 /// The error that there is no preset of this name, with the nearest that there is.
 pub(crate) fn unknown(name: &str) -> SpecError {
     let distance = |known: &str| strsim::damerau_levenshtein(&name.to_lowercase(), known);
-    let nearest = PRESETS
-        .iter()
-        .map(|preset| preset.name)
-        .min_by_key(|known| distance(known));
-    let near = |known: &&str| {
-        distance(known) <= known.len() / 3 || (name.len() > 2 && known.starts_with(name))
-    };
+    let each = || PRESETS.iter().map(|preset| preset.name);
+    let begins = each().find(|known| name.len() > 2 && known.starts_with(name));
+    let near = |known: &&str| distance(known) <= known.len() / 3;
+    let nearest = each().min_by_key(|known| distance(known)).filter(near);
     SpecError::UnknownPreset {
         found: name.to_owned(),
-        suggestion: nearest.filter(near),
+        suggestion: begins.or(nearest),
         known: names(),
     }
 }
@@ -126,8 +187,10 @@ impl Preset {
     pub fn spec(&self) -> ProviderSpec {
         let mut latency = LatencySpec::default();
         let mut quota = QuotaSpec::default();
+        let mut dialect = None;
+        let mut faults = Vec::new();
         for parameter in self.parameters {
-            match parameter.setting {
+            match parameter.setting.clone() {
                 Setting::FirstToken(shape) => latency.first_token = Some(shape.distribution()),
                 Setting::PerOutputToken(shape) => {
                     latency.per_output_token = Some(shape.distribution());
@@ -137,13 +200,22 @@ impl Preset {
                 Setting::TokenCharge(charge) => quota.token_charge = Some(charge),
                 Setting::UnsetMaxTokens(tokens) => quota.unset_max_tokens = Some(tokens),
                 Setting::Settles(settles) => quota.settles = Some(settles),
+                Setting::OutputWeight(weight) => quota.output_weight = Some(weight),
+                Setting::OutputCharge(charge) => quota.output_charge = Some(charge),
+                Setting::Overdraft(may_owe) => quota.overdraft = Some(may_owe),
+                Setting::DayStartsUtcH(hour) => quota.day_starts_utc_h = Some(hour),
                 Setting::CountRejected(counts) => quota.count_rejected = Some(counts),
                 Setting::RetryAfter(form) => quota.retry_after = Some(form),
+                Setting::Dialect(whose) => dialect = Some(whose),
+                Setting::Fault(mode) => faults.push(mode),
             }
         }
         ProviderSpec {
+            fleet: Some(self.name.to_owned()),
+            dialect,
             latency: Some(latency),
             quota: Some(quota),
+            faults: Some(faults).filter(|faults| !faults.is_empty()),
             ..ProviderSpec::default()
         }
     }
@@ -170,51 +242,6 @@ impl Shape {
     }
 }
 
-/// A log-normal body with 2 % from a heavy part, so placed that 1 % of all lies above the 99th
-/// percentile. That the tail has this form, and its sigma of 0.3, is an assumption: three quantiles
-/// say no more than that one log-normal does not fit (field notes D3).
-fn body_and_tail(p50_ms: f64, p95_ms: f64, p99_ms: f64) -> Distribution {
-    const TAIL: f64 = 0.02;
-    const TAIL_SIGMA: f64 = 0.3;
-    // 0.98 · Φ(z) is 0.50 at the median, and 1 − 0.98 · (1 − Φ(z)) − 0.02 is 0.95 at the p95.
-    const Z_P50: f64 = 0.025_58;
-    const Z_P95: f64 = 1.871_9;
-    let sigma = (libm::log(p95_ms) - libm::log(p50_ms)) / (Z_P95 - Z_P50);
-    let body_median_ms = p50_ms * libm::exp(-Z_P50 * sigma);
-    let body_above = share_above((libm::log(p99_ms) - libm::log(body_median_ms)) / sigma);
-    let tail_above = (0.01 - (1.0 - TAIL) * body_above) / TAIL;
-    let tail_median_ms = p99_ms * libm::exp(-TAIL_SIGMA * z_with_share_above(tail_above));
-    Distribution::Mixture(vec![
-        Component {
-            weight: 1.0 - TAIL,
-            of: log_normal(body_median_ms, sigma),
-        },
-        Component {
-            weight: TAIL,
-            of: log_normal(tail_median_ms, TAIL_SIGMA),
-        },
-    ])
-}
-
-/// The share of a standard normal distribution above `z`.
-fn share_above(z: f64) -> f64 {
-    libm::erfc(z / std::f64::consts::SQRT_2) / 2.0
-}
-
-/// Where `share` of a standard normal distribution lies above, found by halving.
-fn z_with_share_above(share: f64) -> f64 {
-    let (mut low, mut high) = (-4.0, 4.0);
-    for _ in 0..60 {
-        let middle = f64::midpoint(low, high);
-        if share_above(middle) > share {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    low
-}
-
 fn log_normal(median_ms: f64, sigma: f64) -> Distribution {
     let (median_ms, sigma) = (Some(median_ms), Some(sigma));
     Distribution::LogNormal(LogNormal {
@@ -230,23 +257,58 @@ mod tests {
     use crate::provider::Provider;
     use router::{Epoch, Seed};
 
+    /// `2026`, `2026-01` or `2026-01-26`.
+    fn is_date(text: &str) -> bool {
+        let parts: Vec<&str> = text.split('-').collect();
+        let within = |part: usize, range: std::ops::RangeInclusive<u32>| {
+            parts.get(part).is_none_or(|text| {
+                text.len() == if part == 0 { 4 } else { 2 }
+                    && text.parse().is_ok_and(|number| range.contains(&number))
+            })
+        };
+        parts.len() <= 3 && within(0, 2_000..=2_099) && within(1, 1..=12) && within(2, 1..=31)
+    }
+
     #[test]
-    fn every_parameter_has_a_source_with_a_year_or_is_called_an_assumption() {
+    fn every_parameter_has_a_source_and_a_date() {
         for preset in presets() {
             assert!(!preset.parameters.is_empty(), "{}", preset.name);
             for parameter in preset.parameters {
-                let source = parameter.source;
-                let dated = source
-                    .split(|c: char| !c.is_ascii_digit())
-                    .any(|word| word.len() == 4 && word.starts_with("20"));
+                let (name, setting) = (preset.name, &parameter.setting);
                 assert!(
-                    dated || source.contains("assumption"),
-                    "{}: {:?} has the source {source:?}",
-                    preset.name,
-                    parameter.setting,
+                    is_date(parameter.dated),
+                    "{name}: {setting:?}: {}",
+                    parameter.dated
+                );
+                assert!(
+                    parameter.source.len() > 15,
+                    "{name}: {setting:?}: {}",
+                    parameter.source
                 );
             }
         }
+        for wrong in ["", "26", "2026-13", "soon", "2026-1", "1926-01-01"] {
+            assert!(!is_date(wrong), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn there_are_the_providers_that_people_route_to() {
+        for name in [
+            "openai",
+            "azure-payg",
+            "azure-ptu",
+            "anthropic",
+            "bedrock",
+            "vertex-dsq",
+            "gemini",
+            "vllm",
+            "generic",
+            "flaky",
+        ] {
+            assert_eq!(find(name).map(|preset| preset.name), Some(name));
+        }
+        assert_eq!(find("vertex").map(|preset| preset.name), Some("vertex-dsq"));
     }
 
     #[test]
@@ -265,6 +327,8 @@ mod tests {
             spec.quota = Some(QuotaSpec {
                 requests_per_minute: Some(600),
                 tokens_per_minute: Some(100_000),
+                output_tokens_per_minute: Some(10_000),
+                requests_per_day: Some(50_000),
                 ..QuotaSpec::default()
             });
 
@@ -274,6 +338,8 @@ mod tests {
             let limits = QuotaSpec {
                 requests_per_minute: None,
                 tokens_per_minute: None,
+                output_tokens_per_minute: None,
+                requests_per_day: None,
                 ..quota
             };
             assert_eq!(Some(limits), preset.spec().quota, "{}", preset.name);

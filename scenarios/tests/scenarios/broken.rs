@@ -80,8 +80,8 @@ fn with_config(config: &str) -> String {
 #[test]
 fn providers() {
     insta::assert_snapshot!(says("east: {preset", "eats: {preset"), @"s.yaml:9:3: providers.eats: no deployment matches; did you mean `east`?");
-    insta::assert_snapshot!(says("azure-payg", "azure-pay"), @"s.yaml:9:18: providers.east: preset is `azure-pay` (did you mean `azure-payg`?); accepted is one of anthropic, azure-payg, bedrock, gemini, generic, groq, openai, vertex, vllm");
-    insta::assert_snapshot!(says("{preset: azure-payg}", "{}"), @"s.yaml:9:9: providers.east: latency.first_token is missing; accepted is a distribution, or one of the presets anthropic, azure-payg, bedrock, gemini, generic, groq, openai, vertex, vllm");
+    insta::assert_snapshot!(says("azure-payg", "azure-pay"), @"s.yaml:9:18: providers.east: preset is `azure-pay` (did you mean `azure-payg`?); accepted is one of anthropic, azure-payg, azure-ptu, bedrock, flaky, gemini, generic, groq, openai, vertex-dsq, vllm");
+    insta::assert_snapshot!(says("{preset: azure-payg}", "{}"), @"s.yaml:9:9: providers.east: latency.first_token is missing; accepted is a distribution, or one of the presets anthropic, azure-payg, azure-ptu, bedrock, flaky, gemini, generic, groq, openai, vertex-dsq, vllm");
     insta::assert_snapshot!(says("{preset: azure-payg}", "{preset: openai, fault: []}"), @"s.yaml:9:26: providers.east.fault: unknown key; did you mean `faults`?");
     insta::assert_snapshot!(
         says("{preset: azure-payg}", "{preset: openai, faults: [{outage: {from_s: 9, to_s: 3}}]}"),
@@ -209,7 +209,7 @@ fn sweeps() {
     insta::assert_snapshot!(adding("sweep: {routing_strategy: [simple-shuffle, random]}"), @"s.yaml:14:44: sweep.routing_strategy: value `random`: unknown strategy `random`; accepted is simple-shuffle, least-busy, latency-based-routing, cost-based-routing, usage-based-routing or usage-based-routing-v2");
     insta::assert_snapshot!(adding("sweep: {workload.duration_s: [60, soon]}"), @r#"s.yaml:14:35: sweep."workload.duration_s": value `soon`: found the text "soon"; accepted is a number"#);
     insta::assert_snapshot!(adding("sweep: {worklaod.duration_s: [60]}"), @r#"s.yaml:14:9: sweep."worklaod.duration_s": nothing is called `worklaod`; did you mean `workload`?"#);
-    insta::assert_snapshot!(adding("sweep: {providers.east.preset: [openai, opnai]}"), @r#"s.yaml:14:41: sweep."providers.east.preset": value `opnai`: preset is `opnai` (did you mean `openai`?); accepted is one of anthropic, azure-payg, bedrock, gemini, generic, groq, openai, vertex, vllm"#);
+    insta::assert_snapshot!(adding("sweep: {providers.east.preset: [openai, opnai]}"), @r#"s.yaml:14:41: sweep."providers.east.preset": value `opnai`: preset is `opnai` (did you mean `openai`?); accepted is one of anthropic, azure-payg, azure-ptu, bedrock, flaky, gemini, generic, groq, openai, vertex-dsq, vllm"#);
     insta::assert_snapshot!(adding("sweep: {workload.arrivals.poison.per_second: [1]}"), @r#"s.yaml:14:47: sweep."workload.arrivals.poison.per_second": value `1`: found a mapping of 2 keys; accepted is one key: bursts, constant, daily, gamma, poisson or pulse"#);
     insta::assert_snapshot!(adding("sweep: {seeds: [1, 2]}"), @"s.yaml:14:9: sweep.seeds: this cannot be swept; say `replications: n` for n seeds");
     insta::assert_snapshot!(adding("sweep: {purpose: [a, b]}"), @"s.yaml:14:9: sweep.purpose: this cannot be swept; accepted are keys of router_settings and paths into litellm, profile, providers, slo, starts_at or workload");

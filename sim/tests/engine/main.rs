@@ -256,3 +256,23 @@ fn a_plan_that_binds_too_few_providers_is_refused() {
         })
     ));
 }
+
+#[test]
+fn deployments_of_one_pool_are_held_to_one_quota() {
+    let answered_by = |pool: &str| {
+        let providers = format!(
+            "default: {{latency: {{first_token: {{constant: {{ms: 1}}}}}},
+              quota: {{requests_per_minute: 20{pool}}}}}"
+        );
+        let plan = plan(&scenario("num_retries: 0", &providers, STEADY));
+        let mut ledger = Ledger::default();
+        simulate(&plan, &mut ledger).unwrap();
+        let ended = ledger.ended.iter();
+        ended
+            .filter(|(_, outcome)| matches!(outcome, Outcome::Success { .. }))
+            .count()
+    };
+
+    assert_eq!(answered_by(""), 40);
+    assert_eq!(answered_by(", pool: account"), 20);
+}

@@ -4,9 +4,17 @@
 //! only as far as it is asked, with each random span keyed by its number, so that the spans that
 //! calls meet and the spans that a picture shows are the same.
 
-use router::{Instant, KeyedRng, Purpose, Seed, nanos_from_secs};
+mod keys;
+mod row;
+
+use router::{Instant, nanos_from_secs};
 use serde::{Deserialize, Serialize};
 
+use self::row::Row;
+pub(crate) use self::{
+    keys::{Keys, Origin, number_of},
+    row::Rhythm,
+};
 use crate::{error::SpecError, place::Place, sampler::Sampler};
 
 /// On and off by the clock.
@@ -38,6 +46,11 @@ pub struct Random {
     /// Coefficient of variation of spans, from 0 to 100. The same pages give log-normal lengths of
     /// sigma 1.165 and 1.39, which is 1.70 and 2.43.
     pub duration_cv: f64,
+    /// The share of these spans that strike every deployment of the provider's `fleet` at the same
+    /// time, from 0 to 1; the others strike this deployment alone. How often one is struck stays the
+    /// same. Default 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared: Option<f64>,
 }
 
 /// A span of time, from its beginning up to but without its end.
@@ -45,6 +58,12 @@ pub struct Random {
 pub(crate) struct Span {
     pub(crate) from: Instant,
     pub(crate) to: Instant,
+}
+
+impl Span {
+    fn holds(self, at: Instant) -> bool {
+        self.from <= at && at < self.to
+    }
 }
 
 /// The schedule keys of a fault, as written.
@@ -58,15 +77,15 @@ pub(crate) struct Timing {
 
 impl Timing {
     pub(crate) fn schedule(self, place: &Place, keys: Keys) -> Result<Schedule, SpecError> {
-        let rhythm = match (self.every, self.random) {
-            (None, None) => Rhythm::Steady,
-            (Some(every), None) => every.rhythm(&place.key("every"))?,
-            (None, Some(random)) => random.rhythm(&place.key("random"), keys)?,
+        let bounds = self.bounds(place)?;
+        match (self.every, self.random) {
+            (None, None) => Ok(Schedule::new(bounds, Rhythm::Steady)),
+            (Some(every), None) => Ok(Schedule::new(bounds, every.rhythm(&place.key("every"))?)),
+            (None, Some(random)) => random.schedule(bounds, &place.key("random"), keys),
             (Some(_), Some(_)) => {
-                return Err(place.bad_keys("both `every` and `random`", "one of the two at most"));
+                Err(place.bad_keys("both `every` and `random`", "one of the two at most"))
             }
-        };
-        Ok(Schedule::new(self.bounds(place)?, rhythm))
+        }
     }
 
     /// From when until when the schedule holds at all.
@@ -102,165 +121,100 @@ impl Every {
 }
 
 impl Random {
-    fn rhythm(self, place: &Place, keys: Keys) -> Result<Rhythm, SpecError> {
+    fn schedule(self, bounds: Span, place: &Place, keys: Keys) -> Result<Schedule, SpecError> {
+        let shared = place.share("shared", self.shared.unwrap_or_default())?;
+        let fleet = match keys.of_fleet() {
+            Some(keys) if shared > 0.0 => Some(Row::new(bounds, self.rhythm(place, keys, shared)?)),
+            None if shared > 0.0 => return Err(place.bad_keys("`shared`", NEEDS_FLEET)),
+            Some(_) | None => None,
+        };
+        let own = if shared < 1.0 {
+            Some(Row::new(bounds, self.rhythm(place, keys, 1.0 - shared)?))
+        } else {
+            None
+        };
+        Ok(Schedule { bounds, own, fleet })
+    }
+
+    fn rhythm(self, place: &Place, keys: Keys, keep: f64) -> Result<Rhythm, SpecError> {
         let gap_s = place.period("gap_mean_s", self.gap_mean_s)?;
         let gap_cv = place.variation("gap_cv", self.gap_cv)?;
         let duration_s = place.period("duration_mean_s", self.duration_mean_s)?;
         let duration_cv = place.variation("duration_cv", self.duration_cv)?;
-        let gap_s = Sampler::log_normal(gap_s, gap_cv);
         Ok(Rhythm::Random {
-            gap_s,
+            gap_s: Sampler::log_normal(gap_s, gap_cv),
             on_s: Sampler::log_normal(duration_s, duration_cv),
             keys,
+            keep,
         })
     }
 }
 
-/// What the random spans of a schedule are keyed by, besides their own number.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Keys {
-    pub(crate) seed: Seed,
-    pub(crate) purpose: Purpose,
-    /// Which provider of the plan, and which of its faults of this kind.
-    pub(crate) number: u64,
-}
-
-/// How spans follow each other.
-#[derive(Clone, Debug)]
-pub(crate) enum Rhythm {
-    Steady,
-    Every {
-        period_ns: u64,
-        on_ns: u64,
-        first_ns: u64,
-    },
-    Random {
-        gap_s: Sampler,
-        on_s: Sampler,
-        keys: Keys,
-    },
-}
-
-impl Rhythm {
-    /// A span of `on_ns` each `period_ns`; both at least 1 ns, whatever was rounded away.
-    pub(crate) fn every(period_ns: u64, on_ns: u64, first_ns: u64) -> Self {
-        let period_ns = period_ns.max(1);
-        Self::Every {
-            period_ns,
-            on_ns: on_ns.clamp(1, period_ns),
-            first_ns,
-        }
-    }
-}
-
-/// A row of spans, and where in it the present is.
+/// The spans in which something is on, and where in them the present is.
 #[derive(Clone, Debug)]
 pub(crate) struct Schedule {
     bounds: Span,
-    rhythm: Rhythm,
-    number: u64,
-    span: Span,
+    own: Option<Row>,
+    /// Those that strike the whole fleet.
+    fleet: Option<Row>,
 }
 
 impl Schedule {
     pub(crate) fn new(bounds: Span, rhythm: Rhythm) -> Self {
-        let before = Span {
-            from: bounds.from,
-            to: bounds.from,
-        };
-        let span = rhythm.next(0, before, bounds.from);
         Self {
             bounds,
-            rhythm,
-            number: 0,
-            span,
+            own: Some(Row::new(bounds, rhythm)),
+            fleet: None,
         }
     }
 
     /// Whether it is on at `at`, which never runs back.
     pub(crate) fn is_on(&mut self, at: Instant) -> bool {
-        while self.span.to <= at && self.span.to < self.bounds.to {
-            self.step();
-        }
-        self.is_within(at) && self.span.from <= at && at < self.span.to
+        let own = self.own.as_mut().is_some_and(|row| row.is_on(at));
+        let fleet = self.fleet.as_mut().is_some_and(|row| row.is_on(at));
+        own || fleet
+    }
+
+    /// The first and the last moment between which the schedule may be on.
+    pub(crate) const fn bounds(&self) -> Span {
+        self.bounds
     }
 
     /// Whether `at` lies between the first and the last moment that the schedule may be on.
     pub(crate) fn is_within(&self, at: Instant) -> bool {
-        self.bounds.from <= at && at < self.bounds.to
+        self.bounds.holds(at)
     }
 
     /// Its spans before `until`, cut there, [`MOST_SPANS`] at most. None for one that is always on.
     pub(crate) fn spans(&self, until: Instant) -> Vec<Span> {
-        let end = self.bounds.to.min(until);
-        let always = Span {
-            from: Instant::ZERO,
-            to: Instant::NEVER,
-        };
-        if matches!(self.rhythm, Rhythm::Steady) && self.bounds == always {
-            return Vec::new();
-        }
-        let mut row = Self::new(self.bounds, self.rhythm.clone());
-        let mut spans = Vec::new();
-        while row.span.from < end && spans.len() < MOST_SPANS {
-            if row.span.from < row.span.to {
-                spans.push(Span {
-                    from: row.span.from,
-                    to: row.span.to.min(end),
-                });
-            }
-            if row.span.to == Instant::NEVER {
-                break;
-            }
-            row.step();
+        let rows = [&self.own, &self.fleet].into_iter().flatten();
+        let mut spans: Vec<Span> = rows
+            .filter(|row| !row.is_always_on())
+            .flat_map(|row| row.spans(until))
+            .collect();
+        if self.fleet.is_some() {
+            spans.sort_by_key(|span| (span.from, span.to));
+            spans.dedup_by(|next, kept| {
+                let touches = next.from <= kept.to;
+                if touches {
+                    kept.to = kept.to.max(next.to);
+                }
+                touches
+            });
+            spans.truncate(MOST_SPANS);
         }
         spans
-    }
-
-    fn step(&mut self) {
-        self.number += 1;
-        self.span = self.rhythm.next(self.number, self.span, self.bounds.from);
-    }
-}
-
-impl Rhythm {
-    /// The span after `before`, which is number `number`.
-    fn next(&self, number: u64, before: Span, origin: Instant) -> Span {
-        let plus = |at: Instant, ns: u64| Instant::from_nanos(at.as_nanos().saturating_add(ns));
-        match self {
-            Self::Steady => Span {
-                from: origin,
-                to: Instant::NEVER,
-            },
-            Self::Every {
-                period_ns,
-                on_ns,
-                first_ns,
-            } => {
-                let offset = first_ns.saturating_add(period_ns.saturating_mul(number));
-                let from = plus(origin, offset);
-                Span {
-                    from,
-                    to: plus(from, *on_ns),
-                }
-            }
-            Self::Random { gap_s, on_s, keys } => {
-                let mut draws = KeyedRng::new(keys.seed, keys.purpose, number, keys.number);
-                let from = plus(before.to, nanos_from_secs(gap_s.draw(&mut draws)));
-                Span {
-                    from,
-                    to: plus(from, nanos_from_secs(on_s.draw(&mut draws))),
-                }
-            }
-        }
     }
 }
 
 /// A picture needs no more, and a schedule of milliseconds over days would have many millions.
 pub(crate) const MOST_SPANS: usize = 10_000;
+const NEEDS_FLEET: &str = "it beside `fleet` or `preset`";
 
 #[cfg(test)]
 mod tests {
+    use router::{Purpose, Seed};
+
     use super::*;
 
     fn at(seconds: f64) -> Instant {
@@ -271,7 +225,8 @@ mod tests {
         Keys {
             seed: Seed(2),
             purpose: Purpose::named("test.schedule"),
-            number,
+            number: number << 32,
+            fleet: Some(7),
         }
     }
 
@@ -291,6 +246,7 @@ mod tests {
         gap_cv: 2.0,
         duration_mean_s: 10.0,
         duration_cv: 1.5,
+        shared: None,
     };
 
     #[test]
@@ -406,5 +362,69 @@ mod tests {
         .spans(Instant::NEVER);
 
         assert_eq!(spans.len(), MOST_SPANS);
+    }
+
+    /// The share of time that is on, of one alone and of two at once.
+    fn overlap(shared: f64) -> (f64, f64) {
+        let timing = Timing {
+            random: Some(Random {
+                shared: Some(shared),
+                ..RANDOM
+            }),
+            ..Timing::default()
+        };
+        let mut pair =
+            [1, 2].map(|number| timing.schedule(&Place::default(), keys(number)).unwrap());
+        let (mut one, mut both) = (0_u32, 0_u32);
+        for second in 0..400_000_u32 {
+            let on = pair.each_mut().map(|s| s.is_on(at(f64::from(second))));
+            one += u32::from(on[0]);
+            both += u32::from(on[0] && on[1]);
+        }
+        (f64::from(one) / 400_000.0, f64::from(both) / 400_000.0)
+    }
+
+    #[test]
+    fn shared_spans_strike_a_fleet_together_and_each_as_often_as_before() {
+        // A quarter of the time is on; two that are independent share a sixteenth.
+        let (one, both) = overlap(0.0);
+        assert!(
+            (one - 0.25).abs() < 0.02 && (both - 0.0625).abs() < 0.012,
+            "{one}, {both}"
+        );
+
+        let (one, both) = overlap(1.0);
+        assert!(
+            (one - 0.25).abs() < 0.02 && (one - both).abs() < 1e-9,
+            "{one}, {both}"
+        );
+
+        // Half of the spans are shared; own and shared ones may overlap.
+        let (one, both) = overlap(0.5);
+        assert!((one - 0.234).abs() < 0.02, "{one}");
+        assert!((0.11..0.18).contains(&both), "{both}");
+    }
+
+    #[test]
+    fn the_spans_of_a_fleet_are_drawn_once_where_they_overlap_with_own_ones() {
+        let timing = Timing {
+            random: Some(Random {
+                shared: Some(0.5),
+                ..RANDOM
+            }),
+            ..Timing::default()
+        };
+        let mut row = schedule(timing);
+        let spans = row.spans(at(4_000.0));
+
+        assert!(spans.is_sorted_by(|one, next| one.to < next.from));
+        for second in 0..4_000_u32 {
+            let now = at(f64::from(second));
+            assert_eq!(
+                row.is_on(now),
+                spans.iter().any(|span| span.holds(now)),
+                "{now}"
+            );
+        }
     }
 }

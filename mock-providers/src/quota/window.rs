@@ -44,6 +44,39 @@ impl Window {
         }
     }
 
+    /// Lets `share` of the limit through from now on.
+    pub(super) fn set_share(&mut self, share: f64) {
+        match self {
+            Self::Bucket(bucket) => {
+                bucket.rate_per_minute = scaled(bucket.full_rate, share);
+                bucket.burst = scaled(bucket.full_burst, share);
+                bucket.level = bucket.level.min(in_units(bucket.burst));
+            }
+            Self::Fixed(fixed) => fixed.limit = scaled(fixed.full_limit, share),
+            Self::Sliding(sliding) => sliding.limit = scaled(sliding.full_limit, share),
+        }
+    }
+
+    /// How much fits now.
+    pub(super) fn remaining(&self) -> u64 {
+        match self {
+            Self::Bucket(bucket) => u64::try_from(bucket.level / UNITS).unwrap_or_default(),
+            Self::Fixed(fixed) => fixed.limit.saturating_sub(fixed.used),
+            Self::Sliding(sliding) => sliding.limit.saturating_sub(sliding.sum),
+        }
+    }
+
+    /// When all of it is free again, if nothing else comes. `now` is where the window was brought to
+    /// last.
+    pub(super) fn resets(&self, now: Instant) -> Instant {
+        match self {
+            Self::Bucket(bucket) => bucket.reaches(in_units(bucket.burst)),
+            Self::Fixed(fixed) if fixed.used > 0 => Instant::from_nanos(fixed.edge_ns),
+            Self::Sliding(sliding) if sliding.sum > 0 => sliding.empties(),
+            Self::Fixed(_) | Self::Sliding(_) => now,
+        }
+    }
+
     /// From when on `amount` fits, if nothing else comes; `None` if it never will. `now` is where
     /// the window was brought to last.
     pub(crate) fn frees(&self, now: Instant, amount: u64) -> Option<Instant> {
@@ -61,57 +94,70 @@ impl Window {
 /// A bucket that fills evenly.
 #[derive(Clone, Debug)]
 pub(crate) struct Bucket {
+    full_rate: u64,
+    full_burst: u64,
+    /// What holds now, where the limits are lowered.
     rate_per_minute: u64,
     burst: u64,
-    /// In [`UNITS`].
-    level: u128,
+    /// In [`UNITS`]. Below 0 it is in debt.
+    level: i128,
+    may_owe: bool,
     filled_at: Instant,
 }
 
 impl Bucket {
     /// A full bucket that holds `burst`.
-    pub(crate) fn new(rate_per_minute: u64, burst: u64) -> Self {
-        let level = u128::from(burst) * UNITS;
+    pub(crate) const fn new(rate_per_minute: u64, burst: u64) -> Self {
         Self {
+            full_rate: rate_per_minute,
+            full_burst: burst,
             rate_per_minute,
             burst,
-            level,
+            level: in_units(burst),
+            may_owe: false,
             filled_at: Instant::ZERO,
         }
     }
 
+    /// The same bucket, which may give more than it holds.
+    pub(super) const fn owing(mut self) -> Self {
+        self.may_owe = true;
+        self
+    }
+
     fn advance(&mut self, at: Instant) {
-        let passed = at.since(self.filled_at).as_nanos();
-        let filled = self.level + passed * u128::from(self.rate_per_minute);
-        self.level = filled.min(u128::from(self.burst) * UNITS);
+        let passed = at.as_nanos().saturating_sub(self.filled_at.as_nanos());
+        let filled = self.level + i128::from(passed) * i128::from(self.rate_per_minute);
+        self.level = filled.min(in_units(self.burst));
         self.filled_at = at.max(self.filled_at);
     }
 
-    fn fits(&self, amount: u64) -> bool {
-        u128::from(amount) * UNITS <= self.level
+    const fn fits(&self, amount: u64) -> bool {
+        in_units(amount) <= self.level
     }
 
     fn take(&mut self, amount: u64) {
-        self.level = self.level.saturating_sub(u128::from(amount) * UNITS);
+        let level = self.level - in_units(amount);
+        self.level = if self.may_owe { level } else { level.max(0) };
     }
 
     fn frees(&self, amount: u64) -> Option<Instant> {
-        if amount > self.burst {
-            return None;
-        }
-        let missing = (u128::from(amount) * UNITS).saturating_sub(self.level);
+        (amount <= self.burst).then(|| self.reaches(in_units(amount)))
+    }
+
+    /// When the level is at `level`, if nothing is taken.
+    fn reaches(&self, level: i128) -> Instant {
+        let missing = u128::try_from(level - self.level).unwrap_or_default();
         let wait_ns = u64::try_from(missing.div_ceil(u128::from(self.rate_per_minute)));
-        let free = self
-            .filled_at
-            .as_nanos()
-            .saturating_add(wait_ns.unwrap_or(u64::MAX));
-        Some(Instant::from_nanos(free))
+        let at_ns = self.filled_at.as_nanos();
+        Instant::from_nanos(at_ns.saturating_add(wait_ns.unwrap_or(u64::MAX)))
     }
 }
 
 /// From one edge of the wall clock to the next.
 #[derive(Clone, Debug)]
 pub(crate) struct Fixed {
+    full_limit: u64,
     limit: u64,
     length_ns: u64,
     /// Where the present window ends.
@@ -126,6 +172,7 @@ impl Fixed {
         let into_window = u64::try_from(unix_ns % u128::from(length_ns))
             .expect("a remainder is below its divisor, which is a u64");
         Self {
+            full_limit: limit,
             limit,
             length_ns,
             edge_ns: length_ns - into_window,
@@ -159,6 +206,7 @@ impl Fixed {
 /// The span of one length before now.
 #[derive(Clone, Debug)]
 pub(crate) struct Sliding {
+    full_limit: u64,
     limit: u64,
     part_ns: u64,
     /// What was used in each part; a ring.
@@ -175,6 +223,7 @@ impl Sliding {
     pub(crate) fn new(limit: u64, length_ns: u64) -> Self {
         let part_ns = length_ns.div_ceil(PARTS as u64 - 1);
         Self {
+            full_limit: limit,
             limit,
             part_ns,
             used: Box::new([0; PARTS]),
@@ -220,13 +269,40 @@ impl Sliding {
         }
         None
     }
+
+    /// When the last part that was used has left.
+    fn empties(&self) -> Instant {
+        let used = |parts: &usize| self.used[(self.slot + parts) % PARTS] > 0;
+        let last = (1..=PARTS).rev().find(used).unwrap_or_default();
+        Instant::from_nanos((self.newest + last as u64).saturating_mul(self.part_ns))
+    }
+}
+
+/// `amount` of a bucket in its units.
+const fn in_units(amount: u64) -> i128 {
+    amount as i128 * UNITS
+}
+
+/// `share` of a limit, rounded down, but never nothing.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "a share of a count of 10^12 at most"
+)]
+fn scaled(limit: u64, share: f64) -> u64 {
+    if share < 1.0 {
+        ((limit as f64 * share) as u64).max(1)
+    } else {
+        limit
+    }
 }
 
 /// Parts of a sliding window: sixty, and the one that is going out of it.
 const PARTS: usize = 61;
 /// A bucket's level is counted in 60 billionths of a request or token, so that a nanosecond at
 /// one a minute fills exactly one unit.
-const UNITS: u128 = 60_000_000_000;
+const UNITS: i128 = 60_000_000_000;
 
 #[cfg(test)]
 mod tests {
