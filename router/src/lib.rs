@@ -54,6 +54,7 @@
 //! # Ok::<(), router::ConfigError>(())
 //! ```
 
+mod alerts;
 mod allowed_fails;
 mod blame;
 mod broken_stream;
@@ -71,6 +72,8 @@ mod fallback;
 mod in_flight;
 mod ladder;
 mod limits;
+#[cfg(feature = "live")]
+pub mod live;
 mod mirroring;
 mod moving_on;
 mod observe;
@@ -98,6 +101,7 @@ pub mod strategy;
 mod time;
 mod window;
 
+pub use alerts::{Alert, AlertKind, AlertLevel, Alerts, Severity};
 pub use blame::Cause;
 pub use config::{DeploymentConfig, RouterConfig, RouterSettings};
 pub use corrections::Corrections;
