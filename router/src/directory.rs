@@ -139,6 +139,16 @@ impl Directory {
         self.present().filter(|d| d.group == group).count()
     }
 
+    /// The `model_name` of the deployments that serve a name by it: the name, what it is an alias of,
+    /// or the first default fallback in place of an unknown name.
+    pub(crate) fn model_name<'a>(&'a self, name: &'a str) -> Option<&'a str> {
+        let is_group = |name: &&str| self.group_size(name) > 0;
+        match self.found(name) {
+            Some(_) => Some(self.alias(name).unwrap_or(name)).filter(is_group),
+            None => self.first_default_fallback.as_deref().filter(is_group),
+        }
+    }
+
     pub(crate) fn target(&self, name: &str) -> Target {
         // LiteLLM serves an unknown name from the first default fallback, in silence.
         let stand_in = || self.found(self.first_default_fallback.as_deref()?);

@@ -45,8 +45,10 @@ pub struct Profile {
     pub reserves_after_the_instant: bool,
     /// Whether a routing group can be called by its own name (1.8).
     pub routing_groups_callable: bool,
-    /// Whether a routing group that has an alias's target governs the alias too (1.6; observed).
-    pub routing_groups_follow_aliases: bool,
+    /// Whether a routing group governs the names of its deployments, however they are found, and not
+    /// the names that are asked for: it then governs aliases and names that the first default
+    /// fallback stands in for, but none that only a pattern matches (1.6; observed).
+    pub routing_groups_govern_model_names: bool,
     /// Whether a routing group may name a model twice (observed).
     pub routing_group_may_repeat_models: bool,
     /// Whether a routing group may have the strategy `priority` (1.8).
@@ -229,7 +231,7 @@ impl Profile {
             refused_requests_count: false,
             reserves_after_the_instant: true,
             routing_groups_callable: true,
-            routing_groups_follow_aliases: true,
+            routing_groups_govern_model_names: true,
             routing_group_may_repeat_models: true,
             knows_priority_strategy: true,
             first_token_per_output_token: false,
@@ -289,7 +291,7 @@ impl Profile {
             refused_requests_count: true,
             reserves_after_the_instant: false,
             routing_groups_callable: false,
-            routing_groups_follow_aliases: false,
+            routing_groups_govern_model_names: false,
             routing_group_may_repeat_models: false,
             knows_priority_strategy: false,
             first_token_per_output_token: true,

@@ -1,8 +1,13 @@
 //! Changes to a router at work. What it has counted and who is benched survive them.
 
 use crate::{
-    config::RouterSettings, error::ConfigError, fallback::ListsGiven, plan::Fixed,
-    request::DeploymentId, router::Router, routing_groups,
+    config::RouterSettings,
+    error::ConfigError,
+    fallback::ListsGiven,
+    plan::Fixed,
+    request::{DeploymentId, ModelId},
+    router::Router,
+    routing_groups,
 };
 
 impl Router {
@@ -27,6 +32,28 @@ impl Router {
         self.registry.remove_deployment(deployment);
         self.strategies.select(&self.config.settings);
         self.relearn();
+    }
+
+    /// Works out the retry policy and the strategy of each name that is new.
+    pub(crate) fn learn_names(&mut self) {
+        let settings = &self.config.settings;
+        for id in self.retry_policies.len()..self.registry.len() {
+            let id = ModelId(u32::try_from(id).expect("an id"));
+            let name = self.registry.name(id);
+            let own = settings.model_group_retry_policy.get(name);
+            self.retry_policies
+                .push(own.or(settings.retry_policy.as_ref()).cloned());
+            let groups = &settings.routing_groups;
+            if groups.is_empty() {
+                continue;
+            }
+            let called = self.registry.target(id).routing_group;
+            let looked_up = match self.config.profile.routing_groups_govern_model_names {
+                true => self.registry.model_name(name),
+                false => Some(name),
+            };
+            self.strategies.learn(groups, called, looked_up);
+        }
     }
 
     /// Works out again what follows from settings and deployments.

@@ -90,6 +90,11 @@ impl Registry {
         }
     }
 
+    /// The `model_name` of the deployments that serve a name.
+    pub(crate) fn model_name<'a>(&'a self, name: &'a str) -> Option<&'a str> {
+        self.directory.model_name(name)
+    }
+
     /// How many deployments a group has.
     pub(crate) fn group_size(&self, group: &str) -> usize {
         self.directory.group_size(group)

@@ -385,20 +385,6 @@ impl Router {
     pub const fn config(&self) -> &RouterConfig {
         &self.config
     }
-
-    /// Works out the retry policy and the strategy of each name that is new.
-    pub(crate) fn learn_names(&mut self) {
-        let settings = &self.config.settings;
-        for id in self.retry_policies.len()..self.registry.len() {
-            let id = ModelId(u32::try_from(id).expect("an id"));
-            let name = self.registry.name(id);
-            let own = settings.model_group_retry_policy.get(name);
-            self.retry_policies
-                .push(own.or(settings.retry_policy.as_ref()).cloned());
-            let called = self.registry.target(id).routing_group;
-            self.strategies.learn(settings, called, name);
-        }
-    }
 }
 
 fn check(config: &RouterConfig) -> Result<(), ConfigError> {

@@ -9,7 +9,7 @@
 use std::{mem::discriminant, time::Duration};
 
 use crate::{
-    config::RouterSettings,
+    config::{RouterSettings, RoutingGroup},
     outcome::Outcome,
     profile::Profile,
     request::ModelId,
@@ -137,17 +137,15 @@ impl Strategies {
     }
 
     /// The next name's selector: the routing group that it stands for when it is called by its own
-    /// name, else the one that governs the name that is looked up, else the router's.
-    pub(crate) fn learn(&mut self, settings: &RouterSettings, called: Option<usize>, name: &str) {
-        let groups = &settings.routing_groups;
-        if groups.is_empty() {
-            return;
-        }
-        let alias = settings.model_group_alias.get(name);
-        let alias = alias.filter(|_| self.profile.routing_groups_follow_aliases);
-        let looked_up = alias.map_or(name, String::as_str);
-        let group = called.or_else(|| routing_groups::governing(groups, looked_up));
-        let selector = group.map_or(0, |at| at + 1);
+    /// name, else the one that governs what is looked up for it, else the router's.
+    pub(crate) fn learn(
+        &mut self,
+        groups: &[RoutingGroup],
+        called: Option<usize>,
+        looked_up: Option<&str>,
+    ) {
+        let governing = || routing_groups::governing(groups, looked_up?);
+        let selector = called.or_else(governing).map_or(0, |at| at + 1);
         self.governs
             .push(u16::try_from(selector).unwrap_or_default());
     }

@@ -81,6 +81,38 @@ fn an_alias_is_governed_by_its_own_name_in_1_92_and_by_its_target_in_1_110() {
 }
 
 #[test]
+fn only_1_110_governs_a_name_that_a_default_fallback_stands_in_for() {
+    for (profile, expected) in [(OLD, A), (NEW, B)] {
+        let mut config = one_model(profile);
+        config.settings.default_fallbacks = vec!["m".to_owned()];
+        config.settings.routing_groups = vec![routing_group("g", &["m"], StrategySpec::LowestCost)];
+
+        assert_eq!(
+            sent(Hand::new(&config).arrive("nobody")).deployment(),
+            expected
+        );
+    }
+}
+
+#[test]
+fn only_1_92_governs_a_name_that_a_pattern_matches() {
+    for (profile, expected) in [(OLD, B), (NEW, A)] {
+        let mut config = one_model(profile);
+        for deployment in &mut config.deployments {
+            deployment.model_name = "acme/*".to_owned();
+        }
+        let models = ["acme/x", "acme/*"];
+        config.settings.routing_groups =
+            vec![routing_group("g", &models, StrategySpec::LowestCost)];
+        let mut hand = Hand::new(&config);
+
+        assert_eq!(sent(hand.arrive("acme/x")).deployment(), expected);
+        assert_eq!(sent(hand.arrive("acme/y")).deployment(), A);
+        assert_eq!(sent(hand.arrive("acme/*")).deployment(), B);
+    }
+}
+
+#[test]
 fn a_group_can_be_called_in_1_110_and_has_the_deployments_of_its_models_in_their_order() {
     let mut config = two_models(NEW);
     config.settings.routing_groups = vec![
