@@ -71,6 +71,7 @@ mod error_body;
 mod fallback;
 mod in_flight;
 mod ladder;
+mod latency_samples;
 mod limits;
 #[cfg(feature = "live")]
 pub mod live;

@@ -57,6 +57,12 @@ pub struct Profile {
     pub first_token_per_output_token: bool,
     /// Whether answers without output tokens give a real latency sample, not a zero (3.3).
     pub latency_of_empty_answers: bool,
+    /// Whether the zero that stands in for a deployment without samples stays among its samples
+    /// (3.3, quirk Q14); else it is gone with the first (BR-042).
+    pub latency_placeholder_is_a_sample: bool,
+    /// Whether streams are ranked by their times to the first token alone, and one without any is
+    /// unmeasured; else its other latency stands in (3.3; BR-041).
+    pub streams_ranked_by_first_token_alone: bool,
     /// Whether an explicit `allowed_fails` counts even if it equals the library's (4.4).
     pub explicit_allowed_fails_counts: bool,
     /// Whether a lone deployment without fallbacks is spared by `allowed_fails` (4.4).
@@ -236,6 +242,8 @@ impl Profile {
             knows_priority_strategy: true,
             first_token_per_output_token: false,
             latency_of_empty_answers: true,
+            latency_placeholder_is_a_sample: true,
+            streams_ranked_by_first_token_alone: false,
             explicit_allowed_fails_counts: true,
             allowed_fails_spares_lone: true,
             allowed_fails_policy_zero_counts: true,
@@ -296,6 +304,8 @@ impl Profile {
             knows_priority_strategy: false,
             first_token_per_output_token: true,
             latency_of_empty_answers: false,
+            latency_placeholder_is_a_sample: true,
+            streams_ranked_by_first_token_alone: false,
             explicit_allowed_fails_counts: false,
             allowed_fails_spares_lone: false,
             allowed_fails_policy_zero_counts: false,
@@ -344,6 +354,8 @@ impl Profile {
             // What the operator sets holds for a lone deployment too. (BR-012)
             allowed_fails_spares_lone: false,
             when_slots_full: WhenSlotsFull::Queue,
+            latency_placeholder_is_a_sample: false,
+            streams_ranked_by_first_token_alone: true,
             streams_commit_at: Reached::Content,
             stream_errors_keep_class: true,
             opening_frames_pass: false,

@@ -3,11 +3,13 @@
 //! A deployment that was never measured counts as zero and so gets everything until its first
 //! answer; the zero stays among its samples until ten real ones have pushed it out. Failures leave
 //! no trace, except that a timeout counts as a thousand seconds. Latency is for each output token.
+//! `corrected` keeps no such zero, and ranks streams by the plain time to their first token alone.
 
-use std::{collections::VecDeque, time::Duration};
+use std::time::Duration;
 
 use super::{Candidates, LowestLatencyArgs, PickContext, RoutingStrategy, Sent, StrategySpec};
 use crate::{
+    latency_samples::{SampleRules, Samples, push},
     outcome::{ErrorClass, Outcome},
     profile::Profile,
     request::DeploymentId,
@@ -28,6 +30,7 @@ pub(super) struct LowestLatency {
     first_token_per_output_token: bool,
     latency_of_empty_answers: bool,
     knows_percentile: bool,
+    rules: SampleRules,
     epoch: Epoch,
     /// By group.
     groups: Vec<Map>,
@@ -46,12 +49,9 @@ struct Map {
     expires: Instant,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Entry {
-    /// Seconds for each output token.
-    latency: VecDeque<f64>,
-    /// Seconds to the first token.
-    first_token: VecDeque<f64>,
+    samples: Samples,
     minute: u64,
     tokens: u64,
     requests: u64,
@@ -67,6 +67,7 @@ impl LowestLatency {
             first_token_per_output_token: profile.first_token_per_output_token,
             latency_of_empty_answers: profile.latency_of_empty_answers,
             knows_percentile: profile.knows_ttft_percentile,
+            rules: SampleRules::new(profile),
             epoch,
             groups: Vec::new(),
             values: Vec::new(),
@@ -93,16 +94,17 @@ impl LowestLatency {
         if at >= map.entries.len() {
             map.entries.resize_with(at + 1, || None);
         }
-        map.entries[at].get_or_insert_default()
+        map.entries[at].get_or_insert_with(|| Entry::new(Samples::new(now)))
     }
 }
 
 impl Entry {
-    /// What an unseen deployment gets in a map that exists: a zero for a sample.
-    fn placeholder() -> Self {
+    const fn new(samples: Samples) -> Self {
         Self {
-            latency: VecDeque::from([0.0]),
-            ..Self::default()
+            samples,
+            minute: 0,
+            tokens: 0,
+            requests: 0,
         }
     }
 
@@ -112,16 +114,6 @@ impl Entry {
         } else {
             (0, 0)
         }
-    }
-
-    fn value(&self, stream: bool, percentile: Option<f64>, sorted: &mut Vec<f64>) -> f64 {
-        if stream && !self.first_token.is_empty() {
-            return match percentile {
-                Some(p) => nth_of_sorted(&self.first_token, p, sorted),
-                None => mean(&self.first_token),
-            };
-        }
-        mean(&self.latency)
     }
 }
 
@@ -133,7 +125,7 @@ impl RoutingStrategy for LowestLatency {
         rng: &mut KeyedRng,
     ) -> Option<DeploymentId> {
         let minute = self.epoch.local_minute(cx.now);
-        let args = match cx.spec {
+        let mut args = match cx.spec {
             StrategySpec::LowestLatency(args) => *args,
             StrategySpec::SimpleShuffle
             | StrategySpec::LeastBusy
@@ -142,7 +134,8 @@ impl RoutingStrategy for LowestLatency {
             | StrategySpec::UsageBasedV2(_)
             | StrategySpec::Priority => LowestLatencyArgs::default(),
         };
-        let percentile = args.ttft_percentile.filter(|_| self.knows_percentile);
+        args.ttft_percentile = args.ttft_percentile.filter(|_| self.knows_percentile);
+        let rules = self.rules;
         let mut values = std::mem::take(&mut self.values);
         let mut sorted = std::mem::take(&mut self.sorted);
         values.clear();
@@ -155,11 +148,11 @@ impl RoutingStrategy for LowestLatency {
                 map.entries.resize_with(at + 1, || None);
             }
             let (value, (tokens, requests)) = if exists {
-                let entry = map.entries[at].get_or_insert_with(Entry::placeholder);
-                (
-                    entry.value(cx.request.stream, percentile, &mut sorted),
-                    entry.usage(minute),
-                )
+                let entry = map.entries[at]
+                    .get_or_insert_with(|| Entry::new(Samples::of_a_candidate(cx.now, rules)));
+                let samples = &mut entry.samples;
+                let value = samples.value(cx.now, cx.request.stream, &args, rules, &mut sorted);
+                (value, entry.usage(minute))
             } else {
                 (0.0, (0, 0))
             };
@@ -205,11 +198,10 @@ impl RoutingStrategy for LowestLatency {
             Outcome::Failure(failure) => {
                 // Blocking calls do not tell strategies of failures (observed).
                 if failure.class == ErrorClass::Timeout && !sent.request.is_blocking() {
-                    push(
-                        &mut self.entry_to_write(now, sent).latency,
-                        TIMEOUT_PENALTY_S,
-                        size,
-                    );
+                    let rules = self.rules;
+                    let samples = &mut self.entry_to_write(now, sent).samples;
+                    let samples = samples.penalised(sent.stream, rules);
+                    push(samples, TIMEOUT_PENALTY_S, size);
                 }
                 return;
             }
@@ -230,45 +222,15 @@ impl RoutingStrategy for LowestLatency {
         });
         let (minute, counts) = (self.epoch.local_minute(now), self.counts);
         let entry = self.entry_to_write(now, sent);
-        push(&mut entry.latency, seconds, size);
+        push(&mut entry.samples.latency, seconds, size);
         if let Some(sample) = first_token {
-            push(&mut entry.first_token, sample, size);
+            push(&mut entry.samples.first_token, sample, size);
         }
         let (tokens, requests) = entry.usage(minute);
         entry.minute = minute;
         entry.tokens = tokens + counts * usage.total();
         entry.requests = requests + counts;
     }
-}
-
-fn push(samples: &mut VecDeque<f64>, sample: f64, size: usize) {
-    while samples.len() >= size.max(1) {
-        samples.pop_front();
-    }
-    samples.push_back(sample);
-}
-
-#[expect(clippy::cast_precision_loss, reason = "lists are short")]
-fn mean(samples: &VecDeque<f64>) -> f64 {
-    if samples.is_empty() {
-        return 0.0;
-    }
-    samples.iter().sum::<f64>() / samples.len() as f64
-}
-
-/// The value at place ⌈n·p⌉ of the sorted samples, from 1.
-#[expect(
-    clippy::cast_precision_loss,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "lists are short and p is in (0, 1]"
-)]
-fn nth_of_sorted(samples: &VecDeque<f64>, p: f64, sorted: &mut Vec<f64>) -> f64 {
-    let place = ((samples.len() as f64 * p).ceil() as usize).clamp(1, samples.len());
-    sorted.clear();
-    sorted.extend(samples);
-    sorted.sort_unstable_by(f64::total_cmp);
-    sorted[place - 1]
 }
 
 /// What a timeout counts as. (semantics 0 and 3.3)
@@ -294,6 +256,16 @@ mod tests {
         fixture.succeeded(DeploymentId(0), 0.1);
 
         assert!(share_of_first(&mut fixture) < 1e-9);
+    }
+
+    #[test]
+    fn br_042_in_the_corrected_profile_the_zero_is_gone_with_the_first_sample() {
+        let mut fixture = fixture(LowestLatencyArgs::default(), Profile::corrected());
+        fixture.succeeded(DeploymentId(0), 0.25);
+        assert_eq!(fixture.pick(0, &[0, 1], true), Some(DeploymentId(1)));
+
+        fixture.succeeded(DeploymentId(1), 0.375);
+        assert!((share_of_first(&mut fixture) - 1.0).abs() < 1e-9);
     }
 
     #[test]
@@ -408,16 +380,5 @@ mod tests {
         assert_eq!(fixture.pick(0, &[0], true), None);
         fixture.at(60.0);
         assert!(fixture.pick(0, &[0], true).is_some());
-    }
-
-    #[test]
-    fn a_percentile_is_the_sample_at_its_place() {
-        let samples = VecDeque::from([0.4, 0.1, 0.3, 0.2]);
-
-        let nth = |p| nth_of_sorted(&samples, p, &mut Vec::new());
-
-        assert!((nth(0.5) - 0.2).abs() < 1e-12);
-        assert!((nth(1.0) - 0.4).abs() < 1e-12);
-        assert!((nth(0.01) - 0.1).abs() < 1e-12);
     }
 }

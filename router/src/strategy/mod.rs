@@ -134,6 +134,30 @@ pub struct LowestLatencyArgs {
     pub max_latency_list_size: usize,
     /// `ttft_percentile` (1.110): this percentile of first-token samples in place of their mean.
     pub ttft_percentile: Option<f64>,
+    /// `unmeasured_latency` with `unmeasured_decay`, both of our own and in seconds: what a deployment
+    /// without samples counts as. Default: zero, as in LiteLLM, so that it gets everything until its
+    /// first answer (BR-042).
+    pub unmeasured: Option<Unmeasured>,
+}
+
+/// A start value that decays, as that of tower's peak-EWMA does: a newcomer is tried once the value
+/// has fallen below what the others are measured at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Unmeasured {
+    /// The value at first: seconds for each output token, and to the first token of a stream.
+    pub latency: Duration,
+    /// It falls to 1/e in this time.
+    pub decay: Duration,
+}
+
+/// A second, that falls to 1/e in ten.
+impl Default for Unmeasured {
+    fn default() -> Self {
+        Self {
+            latency: Duration::from_secs(1),
+            decay: Duration::from_secs(10),
+        }
+    }
 }
 
 impl Default for LowestLatencyArgs {
@@ -143,6 +167,7 @@ impl Default for LowestLatencyArgs {
             lowest_latency_buffer: 0.0,
             max_latency_list_size: 10,
             ttft_percentile: None,
+            unmeasured: None,
         }
     }
 }

@@ -268,6 +268,7 @@ fn latency_args(args: &Value) -> LowestLatencyArgs {
             .get("max_latency_list_size")
             .map_or(default.max_latency_list_size, |v| as_u32(v) as usize),
         ttft_percentile: number("ttft_percentile"),
+        unmeasured: None,
     }
 }
 

@@ -234,6 +234,22 @@ static LATENCY_ARGS: Section<LowestLatencyArgs> = Section {
             args.ttft_percentile = Some(fraction);
             Ok(())
         }),
+        // The next two are routelab's own.
+        used("unmeasured_latency", |args, s| {
+            if let Some(latency) = s.seconds()? {
+                args.unmeasured.get_or_insert_default().latency = latency;
+            }
+            Ok(())
+        }),
+        used("unmeasured_decay", |args, s| {
+            if let Some(decay) = s.seconds()? {
+                if decay.is_zero() {
+                    return Err(s.unaccepted("a number of seconds above 0"));
+                }
+                args.unmeasured.get_or_insert_default().decay = decay;
+            }
+            Ok(())
+        }),
     ],
     families: &[],
     otherwise: UNKNOWN,

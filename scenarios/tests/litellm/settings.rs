@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use router::{
     RouterSettings, StrategySpec,
     config::{AllowedFailsPolicy, RetryPolicy},
-    strategy::LowestLatencyArgs,
+    strategy::{LowestLatencyArgs, Unmeasured},
 };
 
 use crate::{ignored, read_with, secs};
@@ -27,7 +27,7 @@ fn all_router_settings_are_read() {
     let found = settings(
         "router_settings:
   routing_strategy: latency-based-routing
-  routing_strategy_args: {ttl: 60, lowest_latency_buffer: 0.2, max_latency_list_size: 5, ttft_percentile: 0.9}
+  routing_strategy_args: {ttl: 60, lowest_latency_buffer: 0.2, max_latency_list_size: 5, ttft_percentile: 0.9, unmeasured_latency: 2}
   num_retries: 3
   retry_after: 2
   retry_policy: {TimeoutErrorRetries: 1, DefaultRetries: '4'}
@@ -64,6 +64,10 @@ fn all_router_settings_are_read() {
             lowest_latency_buffer: 0.2,
             max_latency_list_size: 5,
             ttft_percentile: Some(0.9),
+            unmeasured: Some(Unmeasured {
+                latency: Duration::from_secs(2),
+                decay: Duration::from_secs(10),
+            }),
         }),
         num_retries: Some(3),
         global_num_retries: None,
