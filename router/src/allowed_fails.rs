@@ -15,6 +15,11 @@ impl Bench<'_> {
     /// The threshold that replaces the default rules for this class, if one does.
     /// (semantics 4.4)
     pub(crate) fn allowed_fails(&self, class: ErrorClass) -> Option<Allowed> {
+        let given = self.settings.allowed_fails;
+        let global = self
+            .settings
+            .global_allowed_fails
+            .unwrap_or(DEFAULT_ALLOWED_FAILS);
         if self.profile.model_info_cooldown_settings {
             let shared = Allowed {
                 counter: SHARED_COUNTER,
@@ -36,14 +41,11 @@ impl Bench<'_> {
             }
         }
         let policy = self.settings.allowed_fails_policy.as_ref();
-        let given = self.settings.allowed_fails;
-        let global = self
-            .settings
-            .global_allowed_fails
-            .unwrap_or(DEFAULT_ALLOWED_FAILS);
         let counts = self.profile.explicit_allowed_fails_counts;
         let explicit = given.filter(|&fails| counts || fails != global);
-        if policy.is_none() && explicit.is_none() {
+        // A policy of its own that does not name the class leaves the number to the router's, but
+        // the default rules are off.
+        if policy.is_none() && explicit.is_none() && self.own_policy().is_none() {
             return None;
         }
         let by_policy = policy.and_then(|p| p.fails_for(class, self.profile));

@@ -102,7 +102,7 @@ impl Router {
         }
         let state = self.requests.get(ticket);
         state.after_break = true;
-        state.own_fallbacks = None;
+        state.own = None;
         state.walks.clear();
         state.excluded.clear();
         // Weighted failover knows nobody to exclude.

@@ -151,6 +151,7 @@ impl Router {
             .tier
             .filter(|tier| candidates.iter().any(|d| order(d) == Some(*tier)));
         let tier = match hop.tier {
+            Some(_) if self.config.profile.order_pin_is_strict => hop.tier,
             Some(_) => asked,
             None => candidates.iter().filter_map(order).min(),
         };

@@ -150,8 +150,12 @@ impl Directory {
     }
 
     pub(crate) fn target(&self, name: &str) -> Target {
-        // LiteLLM serves an unknown name from the first default fallback, in silence.
-        let stand_in = || self.found(self.first_default_fallback.as_deref()?);
+        // LiteLLM serves an unknown name from the first default fallback, in silence, if that is the
+        // name of a group and of nothing else (`fallback-default-stand-in-*`).
+        let stand_in = || {
+            let group = self.first_default_fallback.as_deref()?;
+            self.all(|d| d.group == group)
+        };
         self.found(name)
             .or_else(stand_in)
             .unwrap_or_else(|| self.make(TargetKind::Unknown, |_, _| false))
@@ -374,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_is_served_by_whatever_the_first_default_fallback_means() {
+    fn an_unknown_name_is_served_by_the_first_default_fallback_if_it_is_a_group() {
         let aliases = BTreeMap::from([("al".to_owned(), "m".to_owned())]);
         let stand_in = |name: &str| {
             let settings = RouterSettings {
@@ -387,11 +391,9 @@ mod tests {
         };
 
         assert_eq!(stand_in("m").0, [0]);
-        assert_eq!(stand_in("al").0, [0]);
-        assert_eq!(stand_in("d0").0, [0]);
-        assert_eq!(stand_in("openai/mm").0, [0]);
-        assert_eq!(stand_in("z/9"), (vec![1], Some("openai/9".to_owned())));
-        assert!(stand_in("nobody else").0.is_empty());
+        for no_group in ["al", "d0", "openai/mm", "z/9", "nobody else"] {
+            assert!(stand_in(no_group).0.is_empty(), "{no_group}");
+        }
     }
 
     #[test]

@@ -242,10 +242,6 @@ impl Router {
         obs: &mut impl Observer,
     ) {
         let state = self.requests.peek(ticket);
-        let generic = match &state.own_fallbacks {
-            Some(own) => !own.is_empty(),
-            None => self.registry.routes(state.hop.group).generic.is_some(),
-        };
         let target = self.registry.target(state.hop.group);
         // A routing group that is called by its own name has the deployments of all its models.
         let in_company = target.routing_group.is_some() && target.members.len() > 1;
@@ -255,7 +251,7 @@ impl Router {
             deployment: &self.config.deployments[deployment.index()],
             lone: self.fixed[deployment.index()].lone && !in_company,
             wildcard: self.fixed[deployment.index()].wildcard,
-            has_fallback: generic,
+            has_fallback: self.fixed[deployment.index()].has_fallback,
         };
         let counts = &mut self.states[deployment.index()];
         let (verdict, status) = match failure {

@@ -14,12 +14,12 @@ use crate::{
     request::ModelId,
 };
 
-/// The configured lists, by name.
-#[derive(Debug)]
+/// The lists as given, by name.
+#[derive(Debug, Default)]
 pub(crate) struct FallbackTable {
-    generic: Option<Fallbacks>,
-    context_window: Option<Fallbacks>,
-    content_policy: Option<Fallbacks>,
+    pub(crate) generic: Option<Fallbacks>,
+    pub(crate) context_window: Option<Fallbacks>,
+    pub(crate) content_policy: Option<Fallbacks>,
 }
 
 /// The lists that apply to one name; `N` is how a target is named.
@@ -70,6 +70,11 @@ impl FallbackTable {
             context_window: given(&settings.context_window_fallbacks),
             content_policy: given(&settings.content_policy_fallbacks),
         }
+    }
+
+    /// Whether there is any generic list.
+    pub(crate) fn names_somebody(&self) -> bool {
+        self.generic.as_ref().is_some_and(|lists| !lists.is_empty())
     }
 
     /// The lists for `name`. Generic: its own entry, else the entry of the name without its
@@ -125,7 +130,7 @@ fn matching<'t>(table: &'t Fallbacks, name: &str) -> Option<&'t (String, Vec<Str
 }
 
 /// Which lists exist at all: their mere presence changes what is retried and where errors go.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct ListsGiven {
     pub(crate) generic: bool,
     pub(crate) context_window: bool,
@@ -143,30 +148,29 @@ impl ListsGiven {
     }
 }
 
-/// The list for an error of this class, and why it is that one. `None`: nothing to fall back to.
-pub(crate) fn list_for<'a>(
+/// Of which kind the list for an error of this class is; `has` says whether the failed group has
+/// names of a kind. `None`: nothing to fall back to.
+pub(crate) fn kind_for(
     class: Option<ErrorClass>,
-    routes: &'a Routes,
     given: ListsGiven,
+    has: impl Fn(FallbackReason) -> bool,
     profile: &Profile,
-) -> Option<(&'a [ModelId], FallbackReason)> {
+) -> Option<FallbackReason> {
     let special = match class {
         Some(ErrorClass::ContextWindowExceeded) if given.context_window => {
-            Some((&routes.context_window, FallbackReason::ContextWindow))
+            Some(FallbackReason::ContextWindow)
         }
         Some(ErrorClass::ContentPolicyViolation) if given.content_policy => {
-            Some((&routes.content_policy, FallbackReason::ContentPolicy))
+            Some(FallbackReason::ContentPolicy)
         }
         _ => None,
     };
-    match special {
-        Some((Some(list), why)) => Some((list, why)),
-        Some((None, FallbackReason::ContextWindow)) if profile.context_window_reaches_generic => {
-            Some((routes.generic.as_deref()?, FallbackReason::Generic))
-        }
-        Some((None, _)) => None,
-        None => Some((routes.generic.as_deref()?, FallbackReason::Generic)),
-    }
+    let goes_on = match special {
+        None => true,
+        Some(why) if has(why) => return special,
+        Some(why) => why == FallbackReason::ContextWindow && profile.context_window_reaches_generic,
+    };
+    (goes_on && has(FallbackReason::Generic)).then_some(FallbackReason::Generic)
 }
 
 #[cfg(test)]
@@ -270,16 +274,13 @@ mod tests {
 
     #[test]
     fn only_a_context_window_error_without_its_own_entry_goes_on_to_the_generic_list_in_1_110() {
-        let routes = Routes {
-            generic: Some(vec![ModelId(7)]),
-            ..Routes::default()
-        };
         let given = ListsGiven {
             generic: true,
             context_window: true,
             content_policy: true,
         };
-        let found = |class, profile| list_for(Some(class), &routes, given, &profile).is_some();
+        let has = |why| why == FallbackReason::Generic;
+        let found = |class, profile| kind_for(Some(class), given, has, &profile).is_some();
 
         let (long, policy) = (
             ErrorClass::ContextWindowExceeded,

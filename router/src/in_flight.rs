@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::{
     client_retry::ClientTries,
     observe::FallbackReason,
+    own_fallbacks::OwnFallbacks,
     request::{DeploymentId, ModelId, Request, RequestId},
     retry::Allowance,
     step::{RouteError, Ticket, Trail},
@@ -60,10 +61,10 @@ pub(crate) struct RequestState {
     pub(crate) excluded: Vec<DeploymentId>,
     /// Deployments that refused it in this hop, and would again.
     pub(crate) refused: Vec<DeploymentId>,
-    /// Groups (and tiers) that this request was sent to.
-    pub(crate) attempted: Vec<(ModelId, Option<i64>)>,
-    /// The request's own fallback list.
-    pub(crate) own_fallbacks: Option<Vec<ModelId>>,
+    /// Groups (and tiers) that this request was sent to, and whether a map named them.
+    pub(crate) attempted: Vec<(ModelId, Option<i64>, bool)>,
+    /// The fallback lists that it brought along.
+    pub(crate) own: Option<Box<OwnFallbacks>>,
     /// A stream of it broke, in 1.92: its own retries and fallbacks count no more.
     pub(crate) after_break: bool,
 }
@@ -179,7 +180,7 @@ impl InFlight {
             excluded: Vec::new(),
             refused: Vec::new(),
             attempted: Vec::new(),
-            own_fallbacks: None,
+            own: None,
             after_break: false,
         };
         self.slots.push(Slot {
@@ -261,7 +262,7 @@ impl RequestState {
         self.excluded.clear();
         self.refused.clear();
         self.attempted.clear();
-        self.own_fallbacks = None;
+        self.own = None;
         self.after_break = false;
     }
 

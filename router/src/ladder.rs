@@ -6,13 +6,12 @@
 //! request, so that the machine can stop at any step.
 
 use crate::{
-    fallback,
     in_flight::{Hop, ListRef, Walk, WalkKind},
     moving_on::Moving,
     observe::{Event, FallbackReason, Observer},
     outcome::ErrorClass,
     request::ModelId,
-    retry::{self, ListsInForce},
+    retry,
     rng::{KeyedRng, Purpose},
     router::Router,
     step::{RouteError, Ticket, WaitReason},
@@ -201,18 +200,7 @@ impl Router {
         error: RouteError,
         obs: &mut impl Observer,
     ) -> Next {
-        let state = self.requests.peek(ticket);
-        let list = if state.own_fallbacks.is_some() {
-            ListRef::Own
-        } else {
-            let routes = self.registry.routes(state.hop.group);
-            let profile = &self.config.profile;
-            match fallback::list_for(error.class(), routes, self.lists_given, profile) {
-                Some((_, FallbackReason::Generic)) => self.generic_list(ticket, state.hop),
-                Some((_, why)) => ListRef::Of(why, state.hop.group),
-                None => ListRef::None,
-            }
-        };
+        let list = self.list_after(ticket, error.class());
         if self.list(ticket, list).is_empty() {
             return self.hop_failed(now, ticket, error, obs);
         }
@@ -290,26 +278,28 @@ impl Router {
             };
             let once = self.config.profile.fallback_targets_once && walk.kind != WalkKind::Rest;
             let leaks = self.config.profile.order_pin_leaks;
+            let wildcard = self.is_wildcard_list(ticket, walk.list);
             let state = self.requests.get(ticket);
             let walk = state.walks.last_mut().expect("seen above");
             walk.next += 1;
-            let itself = tier.is_none() && why != FallbackReason::WeightedFailover;
-            if (itself && group == walk.hop.group)
-                || (once && state.attempted.contains(&(group, tier)))
+            // A map is nobody's name: it is not passed over where it names the failed group.
+            let as_map = why == FallbackReason::PerRequest
+                && state.own.as_ref().is_some_and(|own| own.as_maps);
+            let by_name = tier.is_none() && why != FallbackReason::WeightedFailover && !as_map;
+            if (by_name && group == walk.hop.group)
+                || (once && state.attempted.contains(&(group, tier, as_map)))
             {
                 continue;
             }
             walk.depth += 1;
             let from = walk.hop.group;
-            let wildcard = matches!(walk.list, ListRef::Of(FallbackReason::Generic, of)
-                if self.registry.routes(of).generic_is_wildcard);
             let mut hop = Hop::new(group, walk.depth);
             hop.by_specific_entry = !wildcard;
             // In 1.92 a tier that was asked for stays asked for in the groups after it. (quirk Q43)
             hop.tier = tier.or_else(|| state.hop.tier.filter(|_| leaks));
             state.hop = hop;
             state.refused.clear();
-            state.attempted.push((group, tier));
+            state.attempted.push((group, tier, as_map));
             state.fallbacks = state.fallbacks.saturating_add(1);
             let request = state.request.id;
             obs.observe(
@@ -321,6 +311,7 @@ impl Router {
                     why,
                 },
             );
+            self.learn_own_routes(ticket);
             return Next::Attempt;
         }
     }
@@ -331,7 +322,9 @@ impl Router {
         let mut at = walk.next;
         match walk.kind {
             WalkKind::Rest => {
-                return (at == 0).then_some((own, walk.hop.tier, FallbackReason::WeightedFailover));
+                let leaks = self.config.profile.order_pin_leaks;
+                let tier = walk.hop.tier.filter(|_| leaks);
+                return (at == 0).then_some((own, tier, FallbackReason::WeightedFailover));
             }
             WalkKind::Tiers(from) => {
                 let tiers = &self.registry.target(own).tiers[from..];
@@ -380,53 +373,6 @@ impl Router {
                 walk.last = error;
                 self.next_entry(now, ticket, obs)
             }
-        }
-    }
-
-    /// The generic list of a hop. A group that was reached by an entry of its own does not go on to
-    /// the list for every name, in 1.110.
-    fn generic_list(&self, ticket: Ticket, hop: Hop) -> ListRef {
-        if self.requests.peek(ticket).own_fallbacks.is_some() {
-            return ListRef::Own;
-        }
-        let routes = self.registry.routes(hop.group);
-        let barred = routes.generic_is_wildcard
-            && hop.by_specific_entry
-            && !self.config.profile.wildcard_fallbacks_after_specific;
-        match &routes.generic {
-            Some(_) if !barred => ListRef::Of(FallbackReason::Generic, hop.group),
-            _ => ListRef::None,
-        }
-    }
-
-    fn list(&self, ticket: Ticket, list: ListRef) -> &[ModelId] {
-        let found = match list {
-            ListRef::None => None,
-            ListRef::Own => self.requests.peek(ticket).own_fallbacks.as_deref(),
-            ListRef::Of(why, group) => {
-                let routes = self.registry.routes(group);
-                match why {
-                    FallbackReason::ContentPolicy => routes.content_policy.as_deref(),
-                    FallbackReason::ContextWindow => routes.context_window.as_deref(),
-                    FallbackReason::Generic
-                    | FallbackReason::OrderTier
-                    | FallbackReason::PerRequest
-                    | FallbackReason::WeightedFailover => routes.generic.as_deref(),
-                }
-            }
-        };
-        found.unwrap_or_default()
-    }
-
-    fn lists_in_force(&self, ticket: Ticket) -> ListsInForce {
-        let generic = match &self.requests.peek(ticket).own_fallbacks {
-            Some(own) => !own.is_empty(),
-            None => self.lists_given.generic,
-        };
-        ListsInForce {
-            generic,
-            context_window: self.lists_given.context_window,
-            content_policy: self.lists_given.content_policy,
         }
     }
 }

@@ -80,6 +80,7 @@ mod moving_on;
 mod observe;
 mod operator;
 mod outcome;
+mod own_fallbacks;
 mod pattern;
 mod plan;
 mod price;

@@ -19,6 +19,9 @@ pub(crate) struct Fixed {
     pub(crate) slots: Option<u32>,
     /// Its group has no other.
     pub(crate) lone: bool,
+    /// The router has generic fallbacks for its group: those of an alias or of a request do not
+    /// count (`allowed-fails-lone-which-fallbacks-count`).
+    pub(crate) has_fallback: bool,
     /// The group that gets a copy of what is picked for it.
     pub(crate) silent: Option<ModelId>,
     /// Its `model_name` has stars.
@@ -38,6 +41,9 @@ impl Fixed {
         Self {
             slots: limits::slots(deployment, settings),
             lone: registry.group_size(&deployment.model_name) == 1,
+            has_fallback: registry
+                .known(&deployment.model_name)
+                .is_some_and(|group| registry.routes(group).generic.is_some()),
             silent: deployment
                 .silent_model
                 .as_deref()

@@ -90,6 +90,9 @@ pub struct Profile {
     pub order_tiers_on_context_window: bool,
     /// Whether a failing order tier's pin leaks into the fallback group after it (Q43).
     pub order_pin_leaks: bool,
+    /// Whether the hop of an order tier of which nobody is left ends, and does not take the other
+    /// tiers' deployments (6.6, observed).
+    pub order_pin_is_strict: bool,
     /// The status of `RouterRateLimitError` (4.7).
     pub no_deployments_status: Option<u16>,
     /// From where on a stream that fails is no ordinary failed attempt: it is not retried, and goes
@@ -257,6 +260,7 @@ impl Profile {
             context_window_reaches_generic: true,
             order_tiers_on_context_window: true,
             order_pin_leaks: false,
+            order_pin_is_strict: true,
             no_deployments_status: Some(429),
             streams_commit_at: Reached::Opening,
             mid_stream_surfaces: true,
@@ -319,6 +323,7 @@ impl Profile {
             context_window_reaches_generic: false,
             order_tiers_on_context_window: false,
             order_pin_leaks: true,
+            order_pin_is_strict: false,
             no_deployments_status: None,
             streams_commit_at: Reached::Headers,
             mid_stream_surfaces: false,

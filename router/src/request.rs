@@ -152,6 +152,9 @@ pub struct Overrides {
 pub enum RequestFallbacks {
     /// Names to fall back to, whatever group failed.
     Names(Vec<String>),
+    /// The same, each as a map `{"model": name}`. A map never equals the name of a group, so it is
+    /// not passed over where it names the group that failed (semantics 6.3).
+    Maps(Vec<String>),
     /// Lists by the group that failed, as the router's own.
     ByGroup(Fallbacks),
 }

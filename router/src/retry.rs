@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::{
     config::{DeploymentConfig, RetryPolicy, RouterSettings, is_bad_request},
+    fallback::ListsGiven,
     outcome::{ErrorClass, Failure},
     profile::Profile,
     request::Overrides,
@@ -115,19 +116,11 @@ pub(crate) struct GroupHealth {
     pub(crate) healthy: usize,
 }
 
-/// Which fallback lists are in force for the request.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct ListsInForce {
-    pub(crate) generic: bool,
-    pub(crate) context_window: bool,
-    pub(crate) content_policy: bool,
-}
-
 /// Whether another attempt in the same group could help. (semantics 5.5, rules in its order)
 pub(crate) fn is_worth_retrying(
     error: &RouteError,
     health: GroupHealth,
-    lists: ListsInForce,
+    lists: ListsGiven,
 ) -> bool {
     let class = error.class();
     if class == Some(ErrorClass::ContextWindowExceeded) && lists.context_window {
@@ -218,7 +211,7 @@ mod tests {
 
     const TWO: GroupHealth = GroupHealth { all: 2, healthy: 2 };
     const LONE: GroupHealth = GroupHealth { all: 1, healthy: 1 };
-    const NO_LISTS: ListsInForce = ListsInForce {
+    const NO_LISTS: ListsGiven = ListsGiven {
         generic: false,
         context_window: false,
         content_policy: false,

@@ -20,7 +20,7 @@ use crate::{
     providers::split_provider,
     rate_limits::RateLimits,
     registry::Registry,
-    request::{DeploymentId, ModelId, Request, RequestFallbacks, RequestId},
+    request::{DeploymentId, ModelId, Request, RequestId},
     response_cache::ResponseCache,
     rng::Seed,
     routing_groups,
@@ -115,15 +115,13 @@ impl Router {
     pub fn arrive(&mut self, now: Instant, request: Request, obs: &mut impl Observer) -> Turn {
         obs.observe(now, &Event::Arrived { request: &request });
         let model = request.model;
-        let own = request.overrides.as_ref().and_then(|o| match &o.fallbacks {
-            Some(RequestFallbacks::Names(names)) => Some(names.clone()),
-            Some(RequestFallbacks::ByGroup(_)) | None => None,
-        });
-        let own = own.map(|names| names.iter().map(|name| self.model(name)).collect());
+        let overrides = request.overrides.clone();
+        let own = overrides.and_then(|overrides| self.own_fallbacks(&overrides));
         let ticket = self.requests.insert(now, request);
         let state = self.requests.get(ticket);
-        state.own_fallbacks = own;
-        state.attempted.push((model, None));
+        state.own = own;
+        state.attempted.push((model, None, false));
+        self.learn_own_routes(ticket);
         let next = self.enter_queue(now, ticket);
         let step = self.go_on(now, ticket, next, obs);
         Turn {

@@ -40,11 +40,8 @@ pub(crate) fn not_modelled(vector: &Vector) -> BTreeSet<String> {
         }
     }
     for asked in vector.client.iter().flat_map(ClientStep::requests) {
-        for (key, value) in &asked.kwargs {
+        for (key, _) in &asked.kwargs {
             note_unknown(&mut features, "request", key, &REQUEST_KEYS);
-            if key == "fallbacks" && items(value).iter().any(|entry| !entry.is_string()) {
-                features.insert("a request's own mapping of fallbacks".to_owned());
-            }
         }
     }
     for reply in vector.upstream.replies() {
@@ -151,10 +148,12 @@ const INFO_KEYS: [&str; 9] = [
     "tpm",
 ];
 
-const REQUEST_KEYS: [&str; 15] = [
+const REQUEST_KEYS: [&str; 17] = [
     "allowed_model_region",
     "cache",
     "caching",
+    "content_policy_fallbacks",
+    "context_window_fallbacks",
     "disable_fallbacks",
     "fallbacks",
     "litellm_metadata",

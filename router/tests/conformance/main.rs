@@ -31,8 +31,7 @@ use router::{ProfileName, Router, Seed};
 use crate::{setup::Setup, vector::Vector};
 
 /// Features that recorded vectors use and the core does not have. It may only shrink.
-const NOT_MODELLED: [&str; 12] = [
-    "a request's own mapping of fallbacks",
+const NOT_MODELLED: [&str; 11] = [
     "a text in place of a number",
     "affinity",
     "pre-call checks",

@@ -3,8 +3,8 @@
 use std::{collections::BTreeSet, num::NonZeroU64, time::Duration};
 
 use router::{
-    Api, ContentId, DeploymentConfig, Origin, Overrides, Prices, ProfileName, RequestId,
-    RouterConfig, RouterSettings, StrategySpec,
+    Api, ContentId, DeploymentConfig, Origin, Overrides, Prices, ProfileName, RequestFallbacks,
+    RequestId, RouterConfig, RouterSettings, StrategySpec,
     config::{AllowedFailsPolicy, Fallbacks, RetryPolicy, RoutingGroup},
     split_provider,
     strategy::LowestLatencyArgs,
@@ -203,9 +203,13 @@ pub(crate) fn overrides(asked: &Asked) -> Option<Overrides> {
     for (key, value) in &asked.kwargs {
         match key.as_str() {
             "disable_fallbacks" => overrides.disable_fallbacks = *value == true,
-            "fallbacks" => {
-                overrides.fallbacks = Some(router::RequestFallbacks::Names(parse(value)))
+            "content_policy_fallbacks" => {
+                overrides.content_policy_fallbacks = Some(own_lists(key, value));
             }
+            "context_window_fallbacks" => {
+                overrides.context_window_fallbacks = Some(own_lists(key, value));
+            }
+            "fallbacks" => overrides.fallbacks = Some(own_fallbacks(value)),
             "cache" => overrides.no_cache |= value.get("no-cache") == Some(&Value::Bool(true)),
             "caching" => overrides.no_cache |= *value == false,
             "max_retries" => overrides.max_retries = Some(as_u32(value)),
@@ -217,6 +221,29 @@ pub(crate) fn overrides(asked: &Asked) -> Option<Overrides> {
         }
     }
     (overrides != Overrides::default()).then_some(overrides)
+}
+
+/// A request's own list: names, maps that name a model, or a mapping by group. (semantics 6.5)
+fn own_fallbacks(value: &Value) -> RequestFallbacks {
+    let entries = items(value);
+    let names: Vec<String> = entries
+        .iter()
+        .filter_map(Value::as_str)
+        .map(str::to_owned)
+        .collect();
+    if !names.is_empty() && names.len() == entries.len() {
+        return RequestFallbacks::Names(names);
+    }
+    let names_model = |entry: &Value| Some(entry.get("model")?.as_str()?.to_owned());
+    let maps: Vec<String> = entries.iter().filter_map(names_model).collect();
+    if !maps.is_empty() && maps.len() == entries.len() {
+        return RequestFallbacks::Maps(maps);
+    }
+    RequestFallbacks::ByGroup(own_lists("fallbacks", value))
+}
+
+fn own_lists(key: &str, value: &Value) -> Fallbacks {
+    as_fallbacks(key, value, ProfileName::Litellm1110).expect("lists by group")
 }
 
 /// The deployments whose address nobody listens on.

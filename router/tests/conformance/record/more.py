@@ -89,3 +89,42 @@ vec("stream", "stream-mid-event-fallback-lone-statuses", "error event after a ch
     [stream(f"r{s}", f"m{s}", {"num_retries": 2}) for s in (500, 429, 408, 403)])
 vec("stream", "stream-mid-event-fallback-two-500", "error event after a chunk; a fallback group of two answers 500 (f1 preferred), router num_retries 1, request 3", {**FB, "num_retries": 1}, ["a", ("f1", "f", BIG), ("f2", "f", ONE)], {"a": event(1), "f1": 500}, [stream("r1", kw={"num_retries": 3}), stream("r2", kw={}), stream("r3", kw=N0)])
 vec("stream", "stream-first-event-fallback-lone-retries", "error event before a chunk; lone fallback 503 then ok, num_retries 2", FB, ["a", ("f", "f")], {"a": event(0), "f": [503, 200]}, [stream("r1", kw={"num_retries": 2})])
+
+# ---- lone deployments and allowed fails: which fallbacks count
+def three(name, model, kw=N0):
+    return [req(f"{name}{i}", model, kw) for i in (1, 2, 3)]
+
+
+LONE = [(f"a{i}", f"m{i}") for i in (1, 2, 3, 4, 5, 6, 7, 8, 10, 11)] + [("a9", "openai/m9"), ("f", "f")]
+vec("allowed-fails", "allowed-fails-lone-which-fallbacks-count", "allowed_fails 1, lone, 500s: specific, context-window only, another group's, the request's, an alias's, the target's of an alias, called by id, disabled, provider stripped, itself, unknown",
+    {"allowed_fails": 1, "cooldown_time": 30, "fallbacks": [{"m1": ["f"]}, {"zz": ["f"]}, {"al5": ["f"]}, {"m6": ["f"]}, {"m7": ["f"]}, {"m8": ["f"]}, {"m9": ["f"]}, {"m10": ["m10"]}, {"m11": ["nope"]}],
+     "context_window_fallbacks": [{"m2": ["f"]}], "model_group_alias": {"al5": "m5", "al6": "m6"}}, LONE, {f"a{i}": 500 for i in range(1, 12)},
+    [MINUTE] + three("spec", "m1") + three("cw", "m2") + three("other", "m3") + three("own", "m4", {**N0, "fallbacks": ["f"]}) + three("alias", "al5") + three("target", "al6") + three("id", "a7")
+    + three("off", "m8", {**N0, "disable_fallbacks": True}) + three("strip", "openai/m9") + three("itself", "m10") + three("unknown", "m11"), opts={"repeats": 3})
+vec("allowed-fails", "allowed-fails-lone-default-fallbacks", "allowed_fails 1, lone, 500s, default_fallbacks", {"allowed_fails": 1, "cooldown_time": 30, "default_fallbacks": ["f"]}, ["a", ("f", "f")], {"a": 500}, [MINUTE] + three("r", "m"), opts={"repeats": 3})
+vec("allowed-fails", "allowed-fails-lone-max-fallbacks-0", "allowed_fails 1, lone, 500s, a fallback but max_fallbacks 0", {"allowed_fails": 1, "cooldown_time": 30, "max_fallbacks": 0, **FB}, ["a", ("f", "f")], {"a": 500}, [MINUTE] + three("r", "m"), opts={"repeats": 3})
+vec("allowed-fails", "allowed-fails-lone-in-fallback-hop", "allowed_fails 1: the lone fallback f fails twice; f has no fallback", {"allowed_fails": 1, "cooldown_time": 30, **FB}, [("a", "m", BIG), ("b", "m", ONE), ("f", "f")], {"a": 400, "f": 500}, [MINUTE] + three("r", "m"), opts={"repeats": 3})
+PA = {"RateLimitErrorAllowedFails": 1}
+vec("allowed-fails-policy", "allowed-fails-policy-own-other-class", "a policy in model_info that names another class: 429, 401, 500, 404 four times each; router policy and allowed_fails beside it", {"cooldown_time": 60},
+    [(f"{d}{s}", f"m{s}", p, {"allowed_fails_policy": {"ContentPolicyViolationErrorAllowedFails": 1}} if d == "a" else {}) for s in (429, 401, 500, 404) for d, p in (("a", BIG), ("b", ONE))],
+    {f"a{s}": s for s in (429, 401, 500, 404)}, [MINUTE] + [r for s in (429, 401, 500, 404) for r in seq(f"m{s}-", 5, f"m{s}")], opts={"repeats": 2})
+vec("allowed-fails-policy", "allowed-fails-policy-own-over-router", "own policy without the class, router policy with it (RateLimit 0), router allowed_fails 1; own allowed_fails 2 beside the policy", {"cooldown_time": 60, "allowed_fails": 1, "allowed_fails_policy": {"RateLimitErrorAllowedFails": 0}},
+    [("a", "m", BIG, {"allowed_fails_policy": {"TimeoutErrorAllowedFails": 0}}), ("b", "m", ONE), ("c", "n", BIG, {"allowed_fails": 2, "allowed_fails_policy": {"TimeoutErrorAllowedFails": 0}}), ("d", "n", ONE)], {"a": 429, "c": 429},
+    [MINUTE] + seq("m", 4, "m") + seq("n", 5, "n"), opts={"repeats": 2})
+vec("num-retries", "num-retries-global-0", "litellm.num_retries 0: unset router; request 1", {}, ["a", "b"], {"a": 403, "b": 403}, [req("r1"), req("r2", kw=N1)], [["a", "b"]], globals={"num_retries": 0})
+vec("num-retries", "num-retries-global-0-router-1", "litellm.num_retries 0 with Router(num_retries 1); deployment 1", {"num_retries": 1}, ["a", "b", ("c", "n", {"num_retries": 1}), ("d", "n", {"num_retries": 1})], {x: 403 for x in "abcd"}, [req("r1"), req("r2", kw=N0), req("r3", "n", N0)], [["a", "b"], ["c", "d"]], globals={"num_retries": 0})
+for what, target in (("id", "f1"), ("alias", "al"), ("upstream-model", "openai/fake-f1"), ("second", "f")):
+    vec("fallback", f"fallback-default-stand-in-{what}", f"unknown model with default_fallbacks [{target}]: who stands in", {"default_fallbacks": ["zz", "f"] if what == "second" else [target], "model_group_alias": {"al": "f"}}, ["a", ("f1", "f"), ("f2", "f")], {"f1": 200},
+        [req("r1", "nope", {**N0, "disable_fallbacks": True}), req("r2", "nope", N0)], [["f1", "f2"]], opts={"repeats": 8})
+G0 = (500, 429, 403, 503, 408, 401)
+vec("num-retries", "num-retries-global-0-by-status", "litellm.num_retries 0, request 1 on several statuses, two dead deployments each", {"disable_cooldowns": True}, [(f"{d}{s}", f"m{s}", p) for s in G0 for d, p in (("a", BIG), ("b", ONE))], {f"{d}{s}": s for s in G0 for d in "ab"},
+    [req(f"r{s}", f"m{s}", N1) for s in G0], globals={"num_retries": 0}, opts={"repeats": 2})
+vec("num-retries", "num-retries-global-1-by-status", "litellm.num_retries 1, request 0 on several statuses, two dead deployments each", {"disable_cooldowns": True}, [(f"{d}{s}", f"m{s}", p) for s in G0 for d, p in (("a", BIG), ("b", ONE))], {f"{d}{s}": s for s in G0 for d in "ab"},
+    [req(f"r{s}", f"m{s}", N0) for s in G0], globals={"num_retries": 1}, opts={"repeats": 2})
+vec("num-retries", "num-retries-deployment-0-by-status", "deployment num_retries 0, request 1 on several statuses, two dead deployments each", {"disable_cooldowns": True}, [(f"{d}{s}", f"m{s}", {**p, "num_retries": 0}) for s in G0 for d, p in (("a", BIG), ("b", ONE))], {f"{d}{s}": s for s in G0 for d in "ab"},
+    [req(f"r{s}", f"m{s}", N1) for s in G0], opts={"repeats": 2})
+vec("num-retries", "num-retries-global-0-in-fallback", "litellm.num_retries 0, router 0, request 1, with a fallback; a request with fallbacks of its own", {"num_retries": 0, **FB}, [("a", "m", BIG), ("b", "m", ONE), ("f", "f")], {"a": 500, "b": 500, "f": 500},
+    [req("r1", kw=N1), req("r2", kw={**N1, "fallbacks": [{"m": ["f"]}]}), req("r3", kw={**N1, "fallbacks": ["f"]}), req("r4", kw={**N1, "disable_fallbacks": True})], globals={"num_retries": 0}, opts={"repeats": 2})
+vec("fallback", "fallback-default-stand-in-group", "unknown model with default_fallbacks [f]: who stands in", {"default_fallbacks": ["f"]}, ["a", ("f1", "f"), ("f2", "f")], {"f1": 200},
+    [req("r1", "nope", {**N0, "disable_fallbacks": True}), req("r2", "nope", N0)], [["f1", "f2"]], opts={"repeats": 8})
+vec("fallback", "fallback-default-stand-in-pattern", "unknown model with default_fallbacks [openai/x] that a pattern serves", {"default_fallbacks": ["openai/x"]}, ["a", ("w", "openai/*", {"model": "openai/*"})], {}, [req("r1", "nope", {**N0, "disable_fallbacks": True}), req("r2", "nope", N0)])

@@ -1,0 +1,189 @@
+//! Which fallback lists are in force for a request: its own where it brought some, else the
+//! router's. (semantics 6.1, 6.5)
+//!
+//! A request's own `fallbacks` is a list of names (or of maps that name a model), walked whatever
+//! group failed, or a mapping by group like the router's. Each of its three lists stands in for the
+//! router's of the same kind, and one that is empty turns that kind off.
+
+use crate::{
+    fallback::{self, FallbackTable, ListsGiven, Routes},
+    in_flight::{Hop, ListRef},
+    observe::FallbackReason,
+    outcome::ErrorClass,
+    request::{ModelId, Overrides, RequestFallbacks},
+    router::Router,
+    step::Ticket,
+};
+
+/// The lists that a request brought along.
+#[derive(Debug, Default)]
+pub(crate) struct OwnFallbacks {
+    /// To be walked whatever group failed; empty if the request gave none such.
+    names: Vec<ModelId>,
+    /// They were given as maps, which never equal the name of a group.
+    pub(crate) as_maps: bool,
+    /// Its lists by group.
+    table: FallbackTable,
+    /// Which of the router's lists it stands in for.
+    given: ListsGiven,
+    /// What `table` says for the groups met so far.
+    routes: Vec<(ModelId, Routes)>,
+}
+
+impl OwnFallbacks {
+    fn stands_in_for(&self, why: FallbackReason) -> bool {
+        match why {
+            FallbackReason::ContentPolicy => self.given.content_policy,
+            FallbackReason::ContextWindow => self.given.context_window,
+            FallbackReason::Generic
+            | FallbackReason::OrderTier
+            | FallbackReason::PerRequest
+            | FallbackReason::WeightedFailover => self.given.generic,
+        }
+    }
+}
+
+impl Router {
+    /// The lists that a request brings along, if it brings any.
+    pub(crate) fn own_fallbacks(&mut self, overrides: &Overrides) -> Option<Box<OwnFallbacks>> {
+        let given = ListsGiven {
+            generic: overrides.fallbacks.is_some(),
+            context_window: overrides.context_window_fallbacks.is_some(),
+            content_policy: overrides.content_policy_fallbacks.is_some(),
+        };
+        if given == ListsGiven::default() {
+            return None;
+        }
+        let mut own = OwnFallbacks {
+            given,
+            ..OwnFallbacks::default()
+        };
+        let mut generic = None;
+        match &overrides.fallbacks {
+            Some(RequestFallbacks::Names(names)) => own.names = self.models(names),
+            Some(RequestFallbacks::Maps(names)) => {
+                own.names = self.models(names);
+                own.as_maps = true;
+            }
+            Some(RequestFallbacks::ByGroup(lists)) => generic = Some(lists.clone()),
+            None => {}
+        }
+        own.table = FallbackTable {
+            generic,
+            context_window: overrides.context_window_fallbacks.clone(),
+            content_policy: overrides.content_policy_fallbacks.clone(),
+        };
+        Some(Box::new(own))
+    }
+
+    fn models(&mut self, names: &[String]) -> Vec<ModelId> {
+        names.iter().map(|name| self.model(name)).collect()
+    }
+
+    /// Looks up what the request's own lists say for the group that it is now in.
+    pub(crate) fn learn_own_routes(&mut self, ticket: Ticket) {
+        let state = self.requests.peek(ticket);
+        let group = state.hop.group;
+        let Some(own) = &state.own else {
+            return;
+        };
+        if own.routes.iter().any(|(known, _)| *known == group) {
+            return;
+        }
+        let name = self.registry.name(group);
+        let lists = own.table.lists_for(name, &self.config.profile);
+        let routes = lists.map(|names| self.models(&names));
+        if let Some(own) = &mut self.requests.get(ticket).own {
+            own.routes.push((group, routes));
+        }
+    }
+
+    /// The lists of a group, of the kind in question.
+    fn routes(&self, ticket: Ticket, why: FallbackReason, group: ModelId) -> &Routes {
+        let own = self.requests.peek(ticket).own.as_deref();
+        let own = own.filter(|own| own.stands_in_for(why));
+        let found = own.and_then(|own| own.routes.iter().find(|(of, _)| *of == group));
+        found.map_or_else(|| self.registry.routes(group), |(_, routes)| routes)
+    }
+
+    /// Which lists there are for the request.
+    pub(crate) fn lists_in_force(&self, ticket: Ticket) -> ListsGiven {
+        let routers = self.lists_given;
+        let Some(own) = self.requests.peek(ticket).own.as_deref() else {
+            return routers;
+        };
+        ListsGiven {
+            generic: match own.given.generic {
+                true => !own.names.is_empty() || own.table.names_somebody(),
+                false => routers.generic,
+            },
+            context_window: own.given.context_window || routers.context_window,
+            content_policy: own.given.content_policy || routers.content_policy,
+        }
+    }
+
+    /// The list for an error of this class in the hop that the request is in.
+    pub(crate) fn list_after(&self, ticket: Ticket, class: Option<ErrorClass>) -> ListRef {
+        let state = self.requests.peek(ticket);
+        if state.own.as_ref().is_some_and(|own| !own.names.is_empty()) {
+            return ListRef::Own;
+        }
+        let hop = state.hop;
+        let has = |why| !self.list(ticket, ListRef::Of(why, hop.group)).is_empty();
+        let given = self.lists_in_force(ticket);
+        match fallback::kind_for(class, given, has, &self.config.profile) {
+            Some(FallbackReason::Generic) => self.generic_list(ticket, hop),
+            Some(why) => ListRef::Of(why, hop.group),
+            None => ListRef::None,
+        }
+    }
+
+    /// The generic list of a hop. A group that was reached by an entry of its own does not go on to
+    /// the list for every name, in 1.110.
+    pub(crate) fn generic_list(&self, ticket: Ticket, hop: Hop) -> ListRef {
+        let own = self.requests.peek(ticket).own.as_ref();
+        if own.is_some_and(|own| !own.names.is_empty()) {
+            return ListRef::Own;
+        }
+        let routes = self.routes(ticket, FallbackReason::Generic, hop.group);
+        let barred = routes.generic_is_wildcard
+            && hop.by_specific_entry
+            && !self.config.profile.wildcard_fallbacks_after_specific;
+        match &routes.generic {
+            Some(_) if !barred => ListRef::Of(FallbackReason::Generic, hop.group),
+            _ => ListRef::None,
+        }
+    }
+
+    /// Whether the entries of a list are those for every name.
+    pub(crate) fn is_wildcard_list(&self, ticket: Ticket, list: ListRef) -> bool {
+        let ListRef::Of(FallbackReason::Generic, group) = list else {
+            return false;
+        };
+        self.routes(ticket, FallbackReason::Generic, group)
+            .generic_is_wildcard
+    }
+
+    /// The names of a list.
+    pub(crate) fn list(&self, ticket: Ticket, list: ListRef) -> &[ModelId] {
+        match list {
+            ListRef::None => &[],
+            ListRef::Own => {
+                let own = self.requests.peek(ticket).own.as_deref();
+                own.map_or(&[], |own| own.names.as_slice())
+            }
+            ListRef::Of(why, group) => {
+                let routes = self.routes(ticket, why, group);
+                let names = match why {
+                    FallbackReason::ContentPolicy => &routes.content_policy,
+                    FallbackReason::ContextWindow => &routes.context_window,
+                    FallbackReason::Generic
+                    | FallbackReason::OrderTier
+                    | FallbackReason::PerRequest
+                    | FallbackReason::WeightedFailover => &routes.generic,
+                };
+                names.as_deref().unwrap_or_default()
+            }
+        }
+    }
+}
