@@ -149,6 +149,9 @@ pub struct DeploymentRecord {
     pub prompt_tokens: u64,
     /// Answer tokens billed by attempts that succeeded.
     pub completion_tokens: u64,
+    /// Prompt tokens that the provider had in its own cache; part of `prompt_tokens`.
+    #[serde(default)]
+    pub cached_tokens: u64,
     /// Answer tokens that had been delivered by streams that then broke.
     pub tokens_lost: u64,
     /// Billed tokens × price in US dollars; `None` if the price of any of them is unknown.

@@ -6,7 +6,8 @@
 use std::time::Duration;
 
 use router::{
-    Answer, DeploymentId, Event, FallbackReason, Instant, Observer, Outcome, RouteError, Trail,
+    Answer, DeploymentId, Event, FallbackReason, Instant, Observer, Outcome, Prices, RouteError,
+    Trail,
 };
 
 use crate::{
@@ -38,10 +39,8 @@ pub struct DeploymentLabel {
     pub group: String,
     /// The provider behind it.
     pub provider: String,
-    /// US dollars for each prompt token; `None` if unknown.
-    pub input_cost_per_token: Option<f64>,
-    /// US dollars for each token of the answer; `None` if unknown.
-    pub output_cost_per_token: Option<f64>,
+    /// What its answers are billed by.
+    pub prices: Prices,
 }
 
 /// Hears what a router does and ends as a [`RunRecord`].
@@ -182,12 +181,14 @@ impl Recorder {
     }
 
     fn finished(&mut self, deployment: DeploymentId, outcome: &Outcome) {
-        let tally = self.tally(deployment);
-        tally.left();
+        self.tally(deployment).left();
         match outcome {
-            Outcome::Success { usage, .. } => tally.succeeded(*usage),
+            Outcome::Success { usage, .. } => {
+                let prices = &self.setup.deployments[deployment.index()].prices;
+                self.deployments[deployment.index()].succeeded(*usage, prices);
+            }
             Outcome::Failure(failure) => {
-                tally.failed(failure);
+                self.tally(deployment).failed(failure);
                 self.buckets.attempt_failed(deployment);
             }
         }

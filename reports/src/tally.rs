@@ -1,9 +1,8 @@
 //! What one deployment saw, counted while the run lasts.
 
-use router::{ErrorClass, Failure, Instant, Usage};
+use router::{ErrorClass, Failure, Instant, Prices, Usage};
 
 use crate::{
-    distribution::as_f64,
     record::{AttemptError, DeploymentRecord},
     recorder::DeploymentLabel,
     span_union::SpanUnion,
@@ -18,6 +17,8 @@ pub(crate) struct Tally {
     errors: Vec<(AttemptErrorKey, u64)>,
     prompt_tokens: u64,
     completion_tokens: u64,
+    cached_tokens: u64,
+    cost_usd: Option<f64>,
     tokens_lost: u64,
     pub(crate) in_flight: u32,
     in_flight_max: u32,
@@ -35,6 +36,8 @@ impl Tally {
             errors: Vec::with_capacity(ERROR_KINDS_EXPECTED),
             prompt_tokens: 0,
             completion_tokens: 0,
+            cached_tokens: 0,
+            cost_usd: Some(0.0),
             tokens_lost: 0,
             in_flight: 0,
             in_flight_max: 0,
@@ -53,10 +56,16 @@ impl Tally {
         self.in_flight = self.in_flight.saturating_sub(1);
     }
 
-    pub(crate) fn succeeded(&mut self, usage: Usage) {
+    /// One answer of unknown cost makes the sum unknown.
+    pub(crate) fn succeeded(&mut self, usage: Usage, prices: &Prices) {
         self.successes += 1;
         self.prompt_tokens += u64::from(usage.prompt_tokens);
         self.completion_tokens += u64::from(usage.completion_tokens);
+        self.cached_tokens += u64::from(usage.cached_tokens);
+        self.cost_usd = self
+            .cost_usd
+            .zip(prices.cost(usage))
+            .map(|(sum, usd)| sum + usd);
     }
 
     pub(crate) fn failed(&mut self, failure: &Failure) {
@@ -65,9 +74,6 @@ impl Tally {
     }
 
     pub(crate) fn finish(self, label: DeploymentLabel, end: Instant) -> DeploymentRecord {
-        let cost_usd = price(self.prompt_tokens, label.input_cost_per_token)
-            .zip(price(self.completion_tokens, label.output_cost_per_token))
-            .map(|(prompt, answer)| prompt + answer);
         let cooled = self.cooled.finish(end);
         let errors = most_frequent_first(self.errors)
             .into_iter()
@@ -87,22 +93,15 @@ impl Tally {
             errors,
             prompt_tokens: self.prompt_tokens,
             completion_tokens: self.completion_tokens,
+            cached_tokens: self.cached_tokens,
             tokens_lost: self.tokens_lost,
-            cost_usd,
+            cost_usd: self.cost_usd,
             in_flight_max: self.in_flight_max,
             cooled_s: cooled.total.as_secs_f64(),
             cooldowns: cooled.begun,
             cooldown_spans: cooled.spans,
             cooldown_spans_dropped: cooled.dropped,
         }
-    }
-}
-
-/// No tokens cost nothing at any price; tokens of unknown price cost something unknown.
-fn price(tokens: u64, per_token: Option<f64>) -> Option<f64> {
-    match (tokens, per_token) {
-        (0, _) => Some(0.0),
-        (tokens, per_token) => per_token.map(|usd| as_f64(tokens) * usd),
     }
 }
 
@@ -127,10 +126,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tokens_of_unknown_price_are_not_free() {
-        assert_eq!(price(10, None), None);
-        assert_eq!(price(0, None), Some(0.0));
-        assert_eq!(price(10, Some(0.5)), Some(5.0));
+    fn one_answer_of_unknown_cost_makes_the_sum_unknown() {
+        let prices = Prices {
+            input: Some(0.5),
+            ..Prices::default()
+        };
+        let mut tally = Tally::new();
+
+        tally.succeeded(Usage::new(10, 0), &prices);
+        tally.succeeded(Usage::new(2, 0), &prices);
+        assert_eq!(tally.cost_usd, Some(6.0));
+        tally.succeeded(Usage::new(10, 1), &prices);
+        assert_eq!(tally.cost_usd, None);
     }
 
     #[test]

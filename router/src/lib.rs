@@ -112,7 +112,7 @@ pub use error_body::ErrorBody;
 pub use observe::{CooldownReason, Event, FallbackReason, Observer, PassedOver};
 pub use operator::Cooldown;
 pub use outcome::{ErrorClass, Failure, Outcome, Reached, RetryAfter, Usage};
-pub use price::Prices;
+pub use price::{PriceTier, Prices, PricingRules};
 pub use profile::{LeastBusyRules, Profile, ProfileName, ShuffleMetric, WhenSlotsFull};
 pub use providers::{is_provider, split_provider};
 pub use request::{

@@ -30,6 +30,8 @@ pub struct Usage {
     /// Tokens of the request that the provider read from its own prompt cache; part of
     /// `prompt_tokens`.
     pub cached_tokens: u32,
+    /// Whether it is billed as part of a batch job.
+    pub batch: bool,
 }
 
 impl Usage {
@@ -40,6 +42,7 @@ impl Usage {
             prompt_tokens,
             completion_tokens,
             cached_tokens: 0,
+            batch: false,
         }
     }
 

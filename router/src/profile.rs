@@ -3,8 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::corrections::Corrections;
-use crate::outcome::Reached;
+use crate::{corrections::Corrections, outcome::Reached, price::PricingRules};
 
 /// The named differences between reference behaviours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -127,6 +126,8 @@ pub struct Profile {
     /// Whether a deployment's `num_retries` and a request's `max_retries` are also given to the
     /// provider's client library, which then retries inside each attempt (Q1).
     pub client_retries_too: bool,
+    /// What is done about prices that are missing (11).
+    pub pricing: PricingRules,
     /// Whether a name that is both a group's and a deployment's id means the group (observed).
     pub group_name_beats_id: bool,
     /// Whether the entry of a request that went on stays in the priority queue, where it is the only
@@ -272,6 +273,7 @@ impl Profile {
             keep_alives_are_progress: true,
             truncated_streams_succeed: false,
             client_retries_too: false,
+            pricing: PricingRules::LITELLM_1_110,
             group_name_beats_id: true,
             queue_entries_stay: false,
             default_priority_fails: false,
@@ -335,6 +337,7 @@ impl Profile {
             keep_alives_are_progress: true,
             truncated_streams_succeed: true,
             client_retries_too: true,
+            pricing: PricingRules::LITELLM_1_92,
             group_name_beats_id: false,
             queue_entries_stay: true,
             default_priority_fails: true,

@@ -137,8 +137,7 @@ fn recorder_setup(plan: &RunPlan) -> RecorderSetup {
             id: deployment.id.clone(),
             group: deployment.model_name.clone(),
             provider: provider.name.clone(),
-            input_cost_per_token: deployment.prices.input,
-            output_cost_per_token: deployment.prices.output,
+            prices: deployment.prices.clone(),
         })
         .collect();
     RecorderSetup {

@@ -6,8 +6,8 @@ use std::{cmp::Reverse, collections::BinaryHeap, time::Duration};
 use reports::{DeploymentLabel, FaultSpanRecord, Recorder, RecorderSetup, RunRecord};
 use router::{
     Answer, CooldownReason, DeploymentId, ErrorClass, Event, Failure, FallbackReason, Instant,
-    KeyedRng, ModelId, Observer, Outcome, Purpose, Request, RequestId, RouteError, Seed, Trail,
-    Usage, WaitReason,
+    KeyedRng, ModelId, Observer, Outcome, Prices, Purpose, Request, RequestId, RouteError, Seed,
+    Trail, Usage, WaitReason,
 };
 
 /// What an arm varies.
@@ -50,8 +50,11 @@ pub fn setup() -> RecorderSetup {
                 id: id.into(),
                 group: group.into(),
                 provider: format!("azure-{id}"),
-                input_cost_per_token: Some(2.5e-6),
-                output_cost_per_token: Some(1e-5),
+                prices: Prices {
+                    input: Some(2.5e-6),
+                    output: Some(1e-5),
+                    ..Prices::default()
+                },
             })
             .to_vec(),
         slo_latency: Some(Duration::from_secs(12)),

@@ -224,7 +224,7 @@ mod tests {
         let listed = prices(Some(3.0), Some(3.0));
         let pick = |own| {
             let mut fixture = fixture(|d| {
-                (d[0].own_prices, d[0].listed_prices) = (own, listed);
+                (d[0].own_prices, d[0].listed_prices) = (own, listed.clone());
                 d[1].own_prices = prices(Some(1.0), Some(1.0));
             });
             fixture.pick(0, &[0, 1], true)

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{
     error::did_you_mean,
+    providers::glob,
     yaml::{Map, Node, Value},
 };
 
@@ -15,8 +16,8 @@ use crate::{
 pub(super) struct Section<T: 'static> {
     /// Every key by name. Keys are read in this order, not in that of the file.
     pub(super) keys: &'static [Key<T>],
-    /// Families of keys by a name with a `*` at its ends, asked after `keys`.
-    pub(super) families: &'static [(&'static str, &'static str)],
+    /// Families of keys by a name with `*` for any text, asked after `keys`.
+    pub(super) families: &'static [Key<T>],
     /// Why a key that is in none of the two is ignored.
     pub(super) otherwise: &'static str,
 }
@@ -61,6 +62,17 @@ pub(super) const fn off_only<T>(name: &'static str, reason: &'static str) -> Key
     }
 }
 
+impl<T> Fate<T> {
+    fn decide(&self, target: &mut T, setting: &mut Setting<'_>) -> Result<()> {
+        match self {
+            Self::Used(read) => read(target, setting)?,
+            Self::OffOnly(_) if is_off(setting.node) => {}
+            Self::Ignored(reason) | Self::OffOnly(reason) => setting.ignore(*reason),
+        }
+        Ok(())
+    }
+}
+
 impl<T> Section<T> {
     /// Reads a mapping into `target` and enters each of its keys in the ledger.
     pub(super) fn read(
@@ -75,17 +87,16 @@ impl<T> Section<T> {
                 continue;
             };
             let mut setting = Setting::new(entry, path, ledger);
-            match key.fate {
-                Fate::Used(read) => read(target, &mut setting)?,
-                Fate::OffOnly(_) if is_off(&entry.value) => {}
-                Fate::Ignored(reason) | Fate::OffOnly(reason) => setting.ignore(reason),
-            }
+            key.fate.decide(target, &mut setting)?;
             setting.close();
         }
         for entry in &map.entries {
             if self.keys.iter().all(|key| key.name != entry.key.name) {
                 let mut setting = Setting::new(entry, path, ledger);
-                setting.answer = self.answer_to_unknown(&entry.key.name);
+                match self.family_of(&entry.key.name) {
+                    Some(family) => family.fate.decide(target, &mut setting)?,
+                    None => setting.answer = self.answer_to_unknown(&entry.key.name),
+                }
                 setting.close();
             }
         }
@@ -100,18 +111,19 @@ impl<T> Section<T> {
             .map(|key| key.name)
     }
 
+    /// The family of a name that is in no table, unless it looks like a slip of one that is used.
+    fn family_of(&self, name: &str) -> Option<&Key<T>> {
+        let family = self.families.iter().find(|key| glob(key.name, name))?;
+        let is_used = matches!(family.fate, Fate::Used(_));
+        (is_used || did_you_mean(name, self.routing_names()).is_none()).then_some(family)
+    }
+
     fn answer_to_unknown(&self, name: &str) -> Answer {
         if let Some(near) = did_you_mean(name, self.routing_names()) {
             let reason = format!("{}; did you mean `{near}`?", tables::UNKNOWN);
             return Answer::Ignored {
                 reason,
                 suspicious: true,
-            };
-        }
-        if let Some((_, reason)) = self.families.iter().find(|(family, _)| is_of(family, name)) {
-            return Answer::Ignored {
-                reason: (*reason).to_owned(),
-                suspicious: false,
             };
         }
         if let Some(home) = tables::home_of(name) {
@@ -139,28 +151,5 @@ fn is_off(node: &Node) -> bool {
         Value::Seq(items) => items.is_empty(),
         Value::Map(map) => map.entries.is_empty(),
         Value::Bool(true) | Value::Int(_) | Value::Float(_) | Value::Str(_) => false,
-    }
-}
-
-/// Whether `name` is of a family: `redis_*`, `*_callback`, `*_cost_*`.
-fn is_of(family: &str, name: &str) -> bool {
-    match (family.strip_prefix('*'), family.strip_suffix('*')) {
-        (Some(_), Some(_)) => name.contains(family.trim_matches('*')),
-        (Some(end), None) => name.ends_with(end),
-        (None, Some(start)) => name.starts_with(start),
-        (None, None) => name == family,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn families_are_told_by_their_ends() {
-        assert!(is_of("redis_*", "redis_host"));
-        assert!(is_of("*_callback", "success_callback"));
-        assert!(is_of("*_cost_*", "input_cost_per_pixel"));
-        assert!(!is_of("redis_*", "my_redis_host"));
     }
 }
