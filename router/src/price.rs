@@ -50,8 +50,8 @@ pub struct PriceTier {
 pub struct PricingRules {
     /// Whether cached tokens without a price of their own cost as much as others, not nothing.
     pub cached_as_input: bool,
-    /// Whether a deployment's output price counts without an input price beside it; the prompt is
-    /// then free. Else such a deployment is billed by its model's name (observed).
+    /// Whether a deployment's output price, or that of a tier, counts without an input price beside
+    /// it. Else such a deployment is billed by its model's name (observed).
     pub output_alone_counts: bool,
     /// Whether an output price of a tier counts without an input price of that tier (observed).
     pub output_tier_alone_counts: bool,
@@ -132,11 +132,11 @@ impl Prices {
             let half = |usd: Option<f64>| usd.map(|usd| usd / 2.0);
             let cached = match self.input_batches {
                 Some(_) => self.cache_read_batches.or(self.cache_read),
-                None => self.cache_read_batches.or(half(self.cache_read)),
+                None => self.cache_read_batches.or_else(|| half(self.cache_read)),
             };
             now = Billed {
-                input: self.input_batches.or(half(self.input)),
-                output: self.output_batches.or(half(self.output)),
+                input: self.input_batches.or_else(|| half(self.input)),
+                output: self.output_batches.or_else(|| half(self.output)),
                 cache_read: cached,
             };
         } else {

@@ -47,6 +47,7 @@ mod library;
 pub mod litellm;
 mod load;
 mod plan;
+pub mod prices;
 mod providers;
 pub mod schema;
 mod source;

@@ -7,37 +7,52 @@
 //! run is an error; another one is never run in its place. What LiteLLM does with a key is told in
 //! `router/LITELLM.md`; one table for each section says what is done here.
 
+mod budgets;
+mod caching;
+mod checks;
 mod config_map;
 mod deployment_id;
-mod deployments;
+mod entry;
 mod fallbacks;
 mod ledger;
+mod library_settings;
+mod model_info;
+mod numbers;
+mod params;
 mod policies;
+pub(crate) mod price_keys;
 mod section;
 mod setting;
 mod settings;
+mod strategies;
 mod tables;
 
-use router::{DeploymentConfig, RouterConfig};
+use router::{Profile, RouterConfig};
 
-pub use self::ledger::IgnoredKey;
+pub use self::{entry::DeploymentFacts, ledger::IgnoredKey};
 use self::{
-    deployments::read_entry,
+    entry::{Deployments, read_entry},
     ledger::Ledger,
+    library_settings::{GENERAL_SETTINGS, LITELLM_SETTINGS},
+    model_info::{ENVIRONMENTS, is_environment},
     section::{Section, ignored, used},
-    settings::{GENERAL_SETTINGS, LITELLM_SETTINGS, ROUTER_SETTINGS},
+    settings::ROUTER_SETTINGS,
     tables::{PROXY, UNKNOWN},
 };
 use crate::{
-    error::ScenarioError,
+    error::{ScenarioError, suggestion},
+    prices::{PriceRegistry, resolve},
     yaml::{self, Entry, Map, Node},
 };
 
 /// A LiteLLM config as the router takes it, and an account of its keys.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LitellmConfig {
-    /// The router's settings; `profile` and `epoch` are at their defaults.
+    /// The router's settings; `profile` and `epoch` are at their defaults, and prices are those that
+    /// the config itself holds.
     pub router: RouterConfig,
+    /// What prices and context windows follow from, for each deployment.
+    pub facts: Vec<DeploymentFacts>,
     /// What is not acted on and why, in the order of the file. A path stands for all below it.
     pub ignored: Vec<IgnoredKey>,
     /// Paths of what is acted on, as `router_settings.num_retries`; each stands for all below it.
@@ -46,6 +61,19 @@ pub struct LitellmConfig {
 }
 
 impl LitellmConfig {
+    /// The router under a profile, with prices and context windows from a price registry.
+    #[must_use]
+    pub fn router_for(&self, profile: Profile, registry: Option<&PriceRegistry>) -> RouterConfig {
+        let mut router = RouterConfig {
+            profile,
+            ..self.router.clone()
+        };
+        for (deployment, facts) in router.deployments.iter_mut().zip(&self.facts) {
+            resolve(deployment, facts, profile.pricing, registry);
+        }
+        router
+    }
+
     /// What is ignored in few lines for people: what repeats over `model_list` is told once, and
     /// what looks like a mistake comes first.
     #[must_use]
@@ -112,12 +140,13 @@ fn read_config(node: &Node) -> Result<LitellmConfig, ScenarioError> {
     let mut ledger = Ledger::default();
     TOP.read(&mut draft, map, "", &mut ledger)?;
 
-    if draft.deployments.is_empty() {
+    if draft.deployments.entries == 0 {
         return Err(no_deployments(node, map));
     }
     let settings::Draft {
         mut settings,
         request_timeout,
+        ..
     } = draft.settings;
     if let Some(limit) = request_timeout {
         // LiteLLM asks the process-wide limit before the router's, for streams as well if the
@@ -132,16 +161,20 @@ fn read_config(node: &Node) -> Result<LitellmConfig, ScenarioError> {
         }
     }
     let (used, ignored) = ledger.close();
+    let (deployments, facts) = draft.deployments.list.into_iter().unzip();
     let router = RouterConfig {
-        deployments: draft.deployments,
+        deployments,
         settings,
         ..RouterConfig::default()
     };
-    Ok(LitellmConfig {
+    let mut config = LitellmConfig {
         router,
+        facts,
         ignored,
         used,
-    })
+    };
+    config.router = config.router_for(Profile::default(), None);
+    Ok(config)
 }
 
 fn no_deployments(node: &Node, map: &Map) -> ScenarioError {
@@ -166,11 +199,12 @@ const ROUTER_TIMEOUT: &str = "router_settings.timeout";
 
 #[derive(Default)]
 struct Draft {
-    deployments: Vec<DeploymentConfig>,
+    deployments: Deployments,
     settings: settings::Draft,
 }
 
-/// The sections. `router_settings` is read before `litellm_settings`, which only fills its gaps.
+/// The sections. `router_settings` is read before `litellm_settings`, which only fills its gaps, and
+/// `environment_variables` before `model_list`, which may say for which environment an entry is.
 static TOP: Section<Draft> = Section {
     keys: &[
         used("router_settings", |d, s| {
@@ -178,6 +212,14 @@ static TOP: Section<Draft> = Section {
         }),
         used("litellm_settings", |d, s| {
             s.section(&LITELLM_SETTINGS, &mut d.settings)
+        }),
+        used("environment_variables", |d, s| {
+            let says = |node: &Node| node.get(LITELLM_ENVIRONMENT).is_some();
+            if s.given().is_some_and(says) {
+                return s.section(&ENVIRONMENT, &mut d.deployments.environment);
+            }
+            s.ignore(OTHER_VARIABLES);
+            Ok(())
         }),
         used("model_list", |d, s| {
             s.items(|entry| read_entry(&mut d.deployments, entry))
@@ -189,10 +231,6 @@ static TOP: Section<Draft> = Section {
         ignored("assistant_settings", PROXY),
         ignored("credential_list", "names secrets; no request is sent"),
         ignored("data", AROUND),
-        ignored(
-            "environment_variables",
-            "sets environment variables; none is asked",
-        ),
         ignored("files_settings", PROXY),
         ignored("finetune_settings", PROXY),
         ignored("guardrails", PROXY),
@@ -214,4 +252,22 @@ static TOP: Section<Draft> = Section {
     otherwise: UNKNOWN,
 };
 
+/// `environment_variables`, where it names the environment.
+static ENVIRONMENT: Section<Option<String>> = Section {
+    keys: &[used(LITELLM_ENVIRONMENT, |environment, s| {
+        let name = s.text()?.unwrap_or_default();
+        if !is_environment(&name) {
+            return Err(s
+                .error(format!("no environment is called `{name}`"))
+                .help(suggestion(&name, &ENVIRONMENTS)));
+        }
+        *environment = Some(name);
+        Ok(())
+    })],
+    families: &[ignored("*", OTHER_VARIABLES)],
+    otherwise: OTHER_VARIABLES,
+};
+
+const LITELLM_ENVIRONMENT: &str = "LITELLM_ENVIRONMENT";
+const OTHER_VARIABLES: &str = "sets environment variables; none is asked";
 const AROUND: &str = "part of the ConfigMap around the config";

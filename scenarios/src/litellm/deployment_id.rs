@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 use sha2::{Digest as _, Sha256};
 
-use super::setting::underscored;
+use super::numbers::underscored;
 use crate::yaml::{Map, Node, Value};
 
 /// The id of an entry of this group with these `litellm_params`.

@@ -7,9 +7,8 @@ use router::config::Fallbacks;
 use super::{
     section::{Section, ignored, used},
     setting::{Result, Setting},
-    tables::UNKNOWN,
+    tables::{FROM_ENVIRONMENT, UNKNOWN},
 };
-use crate::yaml::Value;
 
 /// How strictly LiteLLM checks an entry of a list of fallbacks.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -47,7 +46,8 @@ pub(super) fn read_fallbacks(s: &mut Setting<'_>, check: Entries) -> Result<Opti
     Ok(Some(fallbacks).filter(|fallbacks| !fallbacks.is_empty()))
 }
 
-/// Reads a list of names of model groups.
+/// Reads a list of names of model groups. A mapping with `model` stands for its name; what else it
+/// changes in the request plays no part in routing.
 pub(super) fn read_groups(s: &mut Setting<'_>) -> Result<Vec<String>> {
     let mut groups = Vec::new();
     if let Some(text) = s.node.as_str() {
@@ -55,11 +55,18 @@ pub(super) fn read_groups(s: &mut Setting<'_>) -> Result<Vec<String>> {
         return Err(s.unaccepted(format_args!("a list of names, as `[{text}]`")));
     }
     s.items(|item| {
-        if !matches!(item.node.value, Value::Null) {
-            groups.extend(item.group()?);
+        let group = if item.node.as_map().is_some() {
+            let mut group = None;
+            item.section(&TARGET, &mut group)?;
+            group
+        } else if item.is_from_environment() {
+            item.ignore(FROM_ENVIRONMENT);
             return Ok(());
-        }
-        Err(item.unaccepted("the name of a model group"))
+        } else {
+            item.text()?
+        };
+        groups.push(group.ok_or_else(|| item.unaccepted("the name of a model group"))?);
+        Ok(())
     })?;
     Ok(groups)
 }
@@ -80,6 +87,12 @@ pub(super) fn read_aliases(s: &mut Setting<'_>) -> Result<BTreeMap<String, Strin
     })?;
     Ok(aliases)
 }
+
+static TARGET: Section<Option<String>> = Section {
+    keys: &[used("model", |group, s| s.text().map(|name| *group = name))],
+    families: &[ignored("*", "changes the request, not where it goes")],
+    otherwise: UNKNOWN,
+};
 
 static ALIAS: Section<Option<String>> = Section {
     keys: &[

@@ -86,13 +86,13 @@ impl<T> Section<T> {
             let Some(entry) = map.entry(key.name) else {
                 continue;
             };
-            let mut setting = Setting::new(entry, path, ledger);
+            let mut setting = Setting::new(entry, map, path, ledger);
             key.fate.decide(target, &mut setting)?;
             setting.close();
         }
         for entry in &map.entries {
             if self.keys.iter().all(|key| key.name != entry.key.name) {
-                let mut setting = Setting::new(entry, path, ledger);
+                let mut setting = Setting::new(entry, map, path, ledger);
                 match self.family_of(&entry.key.name) {
                     Some(family) => family.fate.decide(target, &mut setting)?,
                     None => setting.answer = self.answer_to_unknown(&entry.key.name),

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     error::ScenarioError,
-    yaml::{Entry, Node, Value, join},
+    yaml::{Entry, Map, Node, Value, join},
 };
 
 pub(super) type Result<T> = std::result::Result<T, ScenarioError>;
@@ -25,6 +25,8 @@ pub(super) struct Setting<'s> {
     pub(super) path: String,
     /// The key; empty for an item of a list.
     pub(super) name: &'s str,
+    /// The mapping that the key stands in.
+    beside: Option<&'s Map>,
     line: u32,
     ledger: &'s mut Ledger,
     pub(super) answer: Answer,
@@ -43,12 +45,19 @@ pub(super) enum Answer {
 }
 
 impl<'s> Setting<'s> {
-    pub(super) fn new(entry: &'s Entry, parent: &str, ledger: &'s mut Ledger) -> Self {
+    /// The value of an entry of `map`, whose path is `parent`.
+    pub(super) fn new(
+        entry: &'s Entry,
+        map: &'s Map,
+        parent: &str,
+        ledger: &'s mut Ledger,
+    ) -> Self {
         let path = join(parent, &entry.key.name);
         Self {
             node: &entry.value,
             path,
             name: &entry.key.name,
+            beside: Some(map),
             line: entry.key.line,
             ledger,
             answer: Answer::Used,
@@ -84,6 +93,19 @@ impl<'s> Setting<'s> {
         }
         let (reason, suspicious) = (reason.into(), false);
         self.answer = Answer::Ignored { reason, suspicious };
+    }
+
+    /// As [`Setting::ignore`], of what looks like a mistake.
+    pub(super) fn suspect(&mut self, reason: impl Into<String>) {
+        self.ignore(reason);
+        if let Answer::Ignored { suspicious, .. } = &mut self.answer {
+            *suspicious = true;
+        }
+    }
+
+    /// The value of another key of the same mapping, unless it is null.
+    pub(super) fn beside(&self, key: &str) -> Option<&'s Node> {
+        self.beside?.get(key).filter(|node| !node.is_null())
     }
 
     /// An error about this value.
@@ -170,7 +192,7 @@ impl<'s> Setting<'s> {
         let map = node.as_map().ok_or_else(|| self.unaccepted("a mapping"))?;
         self.in_parts(map.entries.is_empty());
         for entry in &map.entries {
-            let mut inner = Setting::new(entry, &self.path, self.ledger);
+            let mut inner = Setting::new(entry, map, &self.path, self.ledger);
             read(&entry.key.name, &mut inner)?;
             inner.close();
         }
@@ -194,6 +216,7 @@ impl<'s> Setting<'s> {
                 node,
                 path,
                 name: "",
+                beside: None,
                 line: node.line,
                 ledger: self.ledger,
                 answer,
@@ -202,6 +225,17 @@ impl<'s> Setting<'s> {
             inner.close();
         }
         Ok(())
+    }
+
+    /// Reads a list of text. Null is an empty one.
+    pub(super) fn texts(&mut self) -> Result<Vec<String>> {
+        let mut texts = Vec::new();
+        self.items(|item| {
+            let text = item.text()?.ok_or_else(|| item.unaccepted("text"))?;
+            texts.push(text);
+            Ok(())
+        })?;
+        Ok(texts)
     }
 
     fn in_parts(&mut self, empty: bool) {

@@ -1,23 +1,22 @@
-//! `router_settings`, and what `litellm_settings` and `general_settings` add (semantics 1.9, 4.4, 10).
+//! `router_settings` (semantics 1.9).
 
 use std::time::Duration;
 
-use router::{
-    RouterSettings, StrategySpec,
-    strategy::{LowestLatencyArgs, UsageArgs},
-};
+use router::{RouterSettings, StrategySpec, config::Alerting};
 
 use super::{
+    budgets::read_provider_budgets,
+    caching::{read_cache_responses, read_caching_groups},
+    checks::{read_affinity, read_checks},
     fallbacks::{Entries, read_aliases, read_fallbacks, read_groups},
     policies::{ALLOWED_FAILS_POLICY, RETRY_POLICY},
     section::{Section, ignored, off_only, used},
-    setting::{Result, Setting, fill},
+    strategies::{read_args, read_routing_groups, read_strategy},
     tables::{
-        BUDGETS, CACHING, HEALTH_CHECKS, OBSERVABILITY, PRE_CALL_CHECKS, PROVIDER, PROXY, SECRET,
-        SHARED_STATE, TAGS, UNKNOWN,
+        BUDGETS, HEALTH_CHECKS, OBSERVABILITY, PROMPT_ROUTERS, PROVIDER, PROXY, SHARED_STATE,
+        UNKNOWN,
     },
 };
-use crate::error::{one_of, suggestion};
 
 /// The settings as far as they are read.
 #[derive(Debug, Default)]
@@ -25,32 +24,24 @@ pub(super) struct Draft {
     pub(super) settings: RouterSettings,
     /// `litellm_settings.request_timeout`, where it is given and not LiteLLM's mark for "not given".
     pub(super) request_timeout: Option<Duration>,
+    /// `router_settings.cache_responses`, which beats `litellm_settings.cache`.
+    pub(super) cache_responses: Option<bool>,
 }
 
 /// `router_settings`.
 pub(super) static ROUTER_SETTINGS: Section<Draft> = Section {
     keys: &[
         used("routing_strategy", |d, s| {
-            if let Some(strategy) = read_strategy(s)? {
+            if let Some(strategy) = read_strategy(s, &StrategySpec::NAMES)? {
                 d.settings.routing_strategy = strategy;
             }
             Ok(())
         }),
         used("routing_strategy_args", |d, s| {
-            match &mut d.settings.routing_strategy {
-                StrategySpec::LowestLatency(args) => s.section(&LATENCY_ARGS, args),
-                StrategySpec::UsageBased(args) | StrategySpec::UsageBasedV2(args) => {
-                    s.section(&USAGE_ARGS, args)
-                }
-                strategy @ (StrategySpec::SimpleShuffle
-                | StrategySpec::LeastBusy
-                | StrategySpec::LowestCost
-                | StrategySpec::Priority) => {
-                    let why = format!("{} takes no arguments", strategy.name());
-                    s.ignore(why);
-                    Ok(())
-                }
-            }
+            read_args(&mut d.settings.routing_strategy, s)
+        }),
+        used("routing_groups", |d, s| {
+            read_routing_groups(s).map(|groups| d.settings.routing_groups = groups)
         }),
         used("num_retries", |d, s| {
             s.few().map(|n| d.settings.num_retries = n)
@@ -142,16 +133,68 @@ pub(super) static ROUTER_SETTINGS: Section<Draft> = Section {
         used("model_group_alias", |d, s| {
             read_aliases(s).map(|aliases| d.settings.model_group_alias = aliases)
         }),
-        ignored("alerting_config", OBSERVABILITY),
+        used("enable_pre_call_checks", |d, s| {
+            s.flag()
+                .map(|flag| d.settings.enable_pre_call_checks = flag.unwrap_or(false))
+        }),
+        used("optional_pre_call_checks", |d, s| {
+            read_checks(s).map(|checks| d.settings.optional_pre_call_checks = checks)
+        }),
+        used("model_group_affinity_config", |d, s| {
+            read_affinity(s).map(|groups| d.settings.model_group_affinity_config = groups)
+        }),
+        used("deployment_affinity_ttl_seconds", |d, s| {
+            s.seconds()
+                .map(|ttl| d.settings.deployment_affinity_ttl = ttl)
+        }),
+        used("session_affinity_repin_on_failover", |d, s| {
+            s.flag()
+                .map(|flag| d.settings.session_affinity_repin_on_failover = flag.unwrap_or(false))
+        }),
+        used("enable_tag_filtering", |d, s| {
+            s.flag()
+                .map(|flag| d.settings.enable_tag_filtering = flag.unwrap_or(false))
+        }),
+        used("tag_filtering_match_any", |d, s| {
+            s.flag()
+                .map(|flag| d.settings.tag_filtering_match_any = flag)
+        }),
+        used("tag_routing_prefix", |d, s| {
+            s.group()
+                .map(|prefix| d.settings.tag_routing_prefix = prefix)
+        }),
+        used("provider_budget_config", |d, s| {
+            read_provider_budgets(s).map(|budgets| d.settings.provider_budget_config = budgets)
+        }),
+        used("cache_responses", read_cache_responses),
+        used("caching_groups", |d, s| {
+            read_caching_groups(s).map(|groups| d.settings.caching_groups = groups)
+        }),
+        used("default_priority", |d, s| {
+            s.fails()
+                .map(|priority| d.settings.default_priority = priority)
+        }),
+        used("polling_interval", |d, s| {
+            s.seconds()
+                .map(|t| d.settings.polling_interval = t.filter(|t| !t.is_zero()))
+        }),
+        used("alerting_config", |d, s| {
+            if s.given().is_none() {
+                return Ok(());
+            }
+            let mut alerting = Alerting {
+                threshold: ALERTING_THRESHOLD,
+                webhook_url: None,
+            };
+            s.section(&ALERTING, &mut alerting)?;
+            d.settings.alerting = Some(alerting);
+            Ok(())
+        }),
+        ignored("adaptive_router_state", PROMPT_ROUTERS),
         ignored("assistants_config", PROXY),
-        off_only(
-            "auto_router_capability_limit",
-            super::tables::PROMPT_ROUTERS,
-        ),
+        off_only("auto_router_capability_limit", PROMPT_ROUTERS),
         off_only("background_health_check_model_groups", HEALTH_CHECKS),
         ignored("cache_kwargs", SHARED_STATE),
-        off_only("cache_responses", CACHING),
-        off_only("caching_groups", CACHING),
         ignored(
             "client_ttl",
             "clients of the providers' kits play no part in decisions",
@@ -161,15 +204,11 @@ pub(super) static ROUTER_SETTINGS: Section<Draft> = Section {
             "default_litellm_params",
             "not modelled yet: settings added to each request",
         ),
-        off_only("default_priority", PRIORITIES),
-        off_only("deployment_affinity_ttl_seconds", AFFINITY),
         off_only("enable_health_check_routing", HEALTH_CHECKS),
         off_only(
             "enable_mid_stream_fallback_continuation",
             "not modelled yet: going on with a broken stream elsewhere",
         ),
-        off_only("enable_pre_call_checks", PRE_CALL_CHECKS),
-        off_only("enable_tag_filtering", TAGS),
         off_only(
             "fallback_access_check",
             "callers and their rights are not modelled",
@@ -177,62 +216,37 @@ pub(super) static ROUTER_SETTINGS: Section<Draft> = Section {
         off_only("fallback_budget_check", BUDGETS),
         ignored("fallback_on_unsupported_params", PROVIDER),
         ignored("guardrail_list", PROXY),
+        ignored("health_check_concurrency", REFUSED),
         off_only("health_check_ignore_transient_errors", HEALTH_CHECKS),
+        ignored("health_check_interval", REFUSED),
         ignored("health_check_staleness_threshold", HEALTH_CHECKS),
         off_only(
             "ignore_invalid_deployments",
             "an entry that cannot be read is an error here, never skipped",
         ),
-        off_only("model_group_affinity_config", AFFINITY),
-        off_only(
-            "optional_pre_call_checks",
-            "not modelled yet: affinity, budgets, enforced limits",
+        ignored(
+            "max_retries",
+            "the retries of the provider's kit, which LiteLLM's router turns off",
         ),
         off_only("plugins", "not modelled yet: plugins"),
-        ignored("polling_interval", PRIORITIES),
-        off_only("provider_budget_config", BUDGETS),
         ignored("router_general_settings", PROXY),
-        off_only(
-            "routing_groups",
-            "not modelled yet: a strategy for some groups only",
-        ),
         ignored("search_tools", PROXY),
-        off_only("session_affinity_repin_on_failover", AFFINITY),
         ignored("set_verbose", OBSERVABILITY),
-        ignored("tag_filtering_match_any", TAGS),
-        ignored("tag_routing_prefix", TAGS),
     ],
-    families: &[("redis_*", SHARED_STATE)],
+    families: &[ignored("redis_*", SHARED_STATE)],
     otherwise: UNKNOWN,
 };
 
-/// `routing_strategy_args` of latency-based-routing (semantics 3.3).
-static LATENCY_ARGS: Section<LowestLatencyArgs> = Section {
+/// `alerting_config` (semantics 9.3).
+static ALERTING: Section<Alerting> = Section {
     keys: &[
-        used("ttl", |args, s| {
-            s.seconds().map(|ttl| args.ttl = ttl.unwrap_or(args.ttl))
-        }),
-        used("lowest_latency_buffer", |args, s| {
-            let buffer = s.amount()?;
-            args.lowest_latency_buffer = buffer.unwrap_or(args.lowest_latency_buffer);
+        used("alerting_threshold", |alerting, s| {
+            let threshold = s.seconds()?;
+            alerting.threshold = threshold.unwrap_or(ALERTING_THRESHOLD);
             Ok(())
         }),
-        used("max_latency_list_size", |args, s| {
-            if let Some(size) = s.whole(1..=1_000_000)? {
-                args.max_latency_list_size =
-                    usize::try_from(size).expect("a number from 1 to a million");
-            }
-            Ok(())
-        }),
-        used("ttft_percentile", |args, s| {
-            let Some(fraction) = s.amount()? else {
-                return Ok(());
-            };
-            if fraction <= 0.0 || fraction > 1.0 {
-                return Err(s.unaccepted("a fraction above 0, up to 1"));
-            }
-            args.ttft_percentile = Some(fraction);
-            Ok(())
+        used("webhook_url", |alerting, s| {
+            s.text().map(|url| alerting.webhook_url = url)
         }),
         // The next two are routelab's own.
         used("unmeasured_latency", |args, s| {
@@ -255,171 +269,9 @@ static LATENCY_ARGS: Section<LowestLatencyArgs> = Section {
     otherwise: UNKNOWN,
 };
 
-/// `routing_strategy_args` of usage-based-routing and its second version (semantics 1.9).
-static USAGE_ARGS: Section<UsageArgs> = Section {
-    keys: &[used("ttl", |args, s| {
-        s.seconds().map(|ttl| args.ttl = ttl.unwrap_or(args.ttl))
-    })],
-    families: &[],
-    otherwise: UNKNOWN,
-};
-
-/// `litellm_settings`: what becomes a default of the router where `router_settings` says nothing.
-pub(super) static LITELLM_SETTINGS: Section<Draft> = Section {
-    keys: &[
-        used("num_retries", |d, s| {
-            s.few().map(|n| d.settings.global_num_retries = n)
-        }),
-        used("allowed_fails", |d, s| {
-            s.fails().map(|n| d.settings.global_allowed_fails = n)
-        }),
-        used("request_timeout", |d, s| {
-            // 6000 s is LiteLLM's own default, by which it tells that nothing was given.
-            let not_given = Duration::from_secs(6_000);
-            s.timeout()
-                .map(|limit| d.request_timeout = limit.filter(|limit| *limit != not_given))
-        }),
-        used("fallbacks", |d, s| {
-            let list = read_fallbacks(s, Entries::OneKey)?;
-            fill(
-                &mut d.settings.fallbacks,
-                list,
-                s,
-                "router_settings.fallbacks",
-            );
-            Ok(())
-        }),
-        used("context_window_fallbacks", |d, s| {
-            let list = read_fallbacks(s, Entries::FirstKey)?;
-            let taken = "router_settings.context_window_fallbacks";
-            fill(&mut d.settings.context_window_fallbacks, list, s, taken);
-            Ok(())
-        }),
-        used("content_policy_fallbacks", |d, s| {
-            let list = read_fallbacks(s, Entries::OneKey)?;
-            let taken = "router_settings.content_policy_fallbacks";
-            fill(&mut d.settings.content_policy_fallbacks, list, s, taken);
-            Ok(())
-        }),
-        used("default_fallbacks", |d, s| {
-            let groups = read_groups(s)?;
-            if d.settings.default_fallbacks.is_empty() {
-                d.settings.default_fallbacks = groups;
-            } else {
-                s.ignore("router_settings.default_fallbacks is used in its place");
-            }
-            Ok(())
-        }),
-        used("max_fallbacks", |d, s| {
-            let most = s.few()?;
-            fill(
-                &mut d.settings.max_fallbacks,
-                most,
-                s,
-                "router_settings.max_fallbacks",
-            );
-            Ok(())
-        }),
-        ignored("always_include_stream_usage", PROVIDER),
-        off_only("budget_duration", BUDGETS),
-        off_only("cache", CACHING),
-        ignored("cache_params", CACHING),
-        ignored("callbacks", OBSERVABILITY),
-        ignored("default_in_memory_ttl", SHARED_STATE),
-        ignored("default_redis_batch_cache_expiry", SHARED_STATE),
-        ignored("default_team_settings", PROXY),
-        ignored("drop_params", PROVIDER),
-        ignored("expose_router_debug_in_errors", OBSERVABILITY),
-        ignored("failure_callback", OBSERVABILITY),
-        ignored("json_logs", OBSERVABILITY),
-        off_only("max_budget", BUDGETS),
-        off_only(
-            "model_alias_map",
-            "not modelled yet: aliases of the library",
-        ),
-        ignored("modify_params", PROVIDER),
-        off_only(
-            "num_retries_per_request",
-            "not modelled yet: LiteLLM's count of earlier failures over all requests",
-        ),
-        ignored("service_callback", OBSERVABILITY),
-        ignored("set_verbose", OBSERVABILITY),
-        ignored("success_callback", OBSERVABILITY),
-        off_only("tag_budget_config", BUDGETS),
-        ignored("telemetry", OBSERVABILITY),
-        ignored("turn_off_message_logging", OBSERVABILITY),
-    ],
-    families: &[
-        ("*_callback", OBSERVABILITY),
-        ("*_callback_params", OBSERVABILITY),
-        ("*_callbacks", OBSERVABILITY),
-        ("*_debug", OBSERVABILITY),
-        ("*_interception_params", PROXY),
-        ("log_*", OBSERVABILITY),
-        ("mcp_*", PROXY),
-        ("prometheus_*", OBSERVABILITY),
-        ("redact_*", OBSERVABILITY),
-        ("ssl_*", PROVIDER),
-        ("*internal_user*", PROXY),
-    ],
-    otherwise: "no routing key as far as routelab knows; LiteLLM keeps it as a global setting",
-};
-
-/// `general_settings`: the proxy's own, but for the switches of health checks.
-pub(super) static GENERAL_SETTINGS: Section<Draft> = Section {
-    keys: &[
-        off_only("background_health_checks", HEALTH_CHECKS),
-        ignored("database_url", SECRET),
-        off_only("enable_health_check_routing", HEALTH_CHECKS),
-        off_only("global_max_parallel_requests", PROXY_LIMIT),
-        ignored("health_check_interval", HEALTH_CHECKS),
-        ignored("health_check_staleness_threshold", HEALTH_CHECKS),
-        off_only("health_check_ignore_transient_errors", HEALTH_CHECKS),
-        ignored("master_key", SECRET),
-        off_only("max_parallel_requests", PROXY_LIMIT),
-        off_only("max_budget", BUDGETS),
-        off_only("budget_duration", BUDGETS),
-    ],
-    families: &[],
-    otherwise: PROXY,
-};
-
-const AFFINITY: &str = "not modelled yet: affinity of sessions and callers";
-const PRIORITIES: &str = "not modelled yet: the queue by priority";
-const PROXY_LIMIT: &str = "not modelled yet: a limit of the whole proxy";
-
-/// Strategies that LiteLLM 1.110 knows (semantics 1.8).
-const LITELLM_STRATEGIES: [&str; 8] = [
-    "simple-shuffle",
-    "lar1",
-    "least-busy",
-    "latency-based-routing",
-    "cost-based-routing",
-    "usage-based-routing-v2",
-    "usage-based-routing",
-    "provider-budget-routing",
-];
-
-fn read_strategy(s: &mut Setting<'_>) -> Result<Option<StrategySpec>> {
-    let Some(name) = s.text()? else {
-        return Ok(None);
-    };
-    if s.is_from_environment() {
-        return Err(s
-            .error("the strategy stands in the environment, which is never asked")
-            .help(format!("accepted is {}", one_of(&StrategySpec::NAMES))));
-    }
-    let runs = || one_of(&StrategySpec::NAMES);
-    match name.as_str() {
-        name if StrategySpec::NAMES.contains(&name) => Ok(StrategySpec::named(name)),
-        name if LITELLM_STRATEGIES.contains(&name) => Err(s
-            .error(format!("strategy `{name}` cannot be run yet"))
-            .help(format!("accepted is {}", runs()))),
-        name => Err(s
-            .error(format!("unknown strategy `{name}`"))
-            .help(suggestion(name, &StrategySpec::NAMES))),
-    }
-}
+/// LiteLLM's `DEFAULT_SLACK_ALERTING_THRESHOLD`.
+const ALERTING_THRESHOLD: Duration = Duration::from_secs(300);
+const REFUSED: &str = "LiteLLM refuses it here; it belongs under general_settings";
 
 #[cfg(test)]
 mod tests {

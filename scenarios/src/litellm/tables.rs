@@ -1,30 +1,27 @@
 //! What several tables share: the reasons for ignoring a key, and where a misplaced key belongs.
 
 use super::{
-    deployments::{LITELLM_PARAMS, MODEL_INFO},
-    settings::{LITELLM_SETTINGS, ROUTER_SETTINGS},
+    library_settings::LITELLM_SETTINGS, model_info::MODEL_INFO, params::LITELLM_PARAMS,
+    settings::ROUTER_SETTINGS,
 };
 
 pub(super) const ACCOUNT: &str = "names or opens an account; no request is sent";
 pub(super) const ADDRESS: &str = "says where to send; no request is sent";
-pub(super) const BUDGETS: &str = "not modelled yet: budgets";
-pub(super) const CACHING: &str = "not modelled yet: caching of answers";
+pub(super) const BUDGETS: &str = "not modelled: budgets of callers, keys and tags";
 pub(super) const DESCRIBES: &str = "describes the model; routing does not read it";
 pub(super) const FROM_ENVIRONMENT: &str =
     "its value stands in the environment, which is never asked; taken as not given";
 pub(super) const HEALTH_CHECKS: &str = "not modelled yet: health checks in the background";
 pub(super) const OBSERVABILITY: &str = "observability only";
 pub(super) const OTHER_PRICES: &str =
-    "not modelled yet: prices other than those per input and output token";
-pub(super) const PRE_CALL_CHECKS: &str =
-    "not modelled yet: pre-call checks (context window, region, requests a minute)";
+    "not modelled: prices other than those of tokens of text; no request here is billed by it";
 pub(super) const PROMPT_ROUTERS: &str =
     "not modelled yet: choosing the model by what the prompt says";
 pub(super) const PROVIDER: &str = "passed on to the provider; no request is sent";
 pub(super) const PROXY: &str = "a setting of the proxy; routing does not read it";
+pub(super) const PROXY_LIMIT: &str = "not modelled: a limit of the whole proxy";
 pub(super) const SECRET: &str = "names a secret; no request is sent";
 pub(super) const SHARED_STATE: &str = "not modelled yet: state that several workers share";
-pub(super) const TAGS: &str = "not modelled yet: routing by tags";
 pub(super) const UNKNOWN: &str = "unknown to LiteLLM 1.110 as far as routelab knows";
 
 /// The section under which LiteLLM reads a routing key of this name.

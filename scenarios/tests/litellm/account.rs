@@ -84,12 +84,12 @@ fn unknown_keys_are_ignored_but_told() {
 
 #[test]
 fn switches_that_are_off_are_used_and_those_that_are_on_are_told() {
-    let off = read_with("router_settings: {enable_pre_call_checks: false, routing_groups: []}");
-    let on = read_with("router_settings: {enable_pre_call_checks: true}");
+    let off = read_with("router_settings: {enable_health_check_routing: false, plugins: []}");
+    let on = read_with("router_settings: {enable_health_check_routing: true}");
 
     assert!(off.ignored.is_empty());
     assert!(
-        ignored(&on, "router_settings.enable_pre_call_checks")
+        ignored(&on, "router_settings.enable_health_check_routing")
             .reason
             .starts_with("not modelled")
     );
@@ -156,13 +156,20 @@ model_list:
     tpm: '20'
     litellm_params: {model: azure/a, api_key: os.environ/K, weight: 1.5, rpm: 60, order: 1, timeout: 9,
       request_timeout: 8, stream_timeout: 3, num_retries: 1, cooldown_time: 2, max_parallel_requests: 4,
-      input_cost_per_token: 1.0e-6, output_cost_per_token: 2.0e-6, tags: [a], aws_region_name: x, odd: 1}
+      input_cost_per_token: 1.0e-6, output_cost_per_token: 2.0e-6, tags: [a], aws_region_name: x, odd: 1,
+      input_cost_per_token_above_128k_tokens: 1.0e-6, input_cost_per_second: 1, base_model: gpt-4o,
+      custom_llm_provider: azure, region_name: eu, tag_regex: ['^x'], silent_model: long, max_budget: 5,
+      budget_duration: 1d, cache_read_input_token_cost: 1.0e-7}
     model_info: {id: east, order: 2, cooldown_time: 3, allowed_fails: 1, blocked: false, mode: chat,
-      allowed_fails_policy: {RateLimitErrorAllowedFails: 3, Other: 1}, input_cost_per_token: 3.0e-6}
+      allowed_fails_policy: {RateLimitErrorAllowedFails: 3, Other: 1}, input_cost_per_token: 3.0e-6,
+      base_model: gpt-4o, max_input_tokens: 4000, supported_environments: [production], team_id: t}
   - {model_name: long, litellm_params: {model: openai/b, organization: [o, p]}}
 router_settings:
   routing_strategy: latency-based-routing
   routing_strategy_args: {ttl: 60, lowest_latency_buffer: 0.5, max_latency_list_size: 5, ttft_percentile: 0.5}
+  routing_groups:
+  - {group_name: g, models: [chat], routing_strategy: usage-based-routing-v2, routing_strategy_args: {ttl: 9}}
+  - {group_name: h, models: [chat, long], routing_strategy: priority, model_priorities: {chat: 1, long: 2}}
   num_retries: 2
   retry_after: 1
   retry_policy: {TimeoutErrorRetries: 1, retry_count: 2}
@@ -172,16 +179,28 @@ router_settings:
   cooldown_time: 5
   disable_cooldowns: false
   timeout: 30
-  fallbacks: [{chat: [long]}]
+  fallbacks: [{chat: [long, {model: long, temperature: 0}]}]
   default_fallbacks: [long]
   context_window_fallbacks: [{chat: [long], other: [x]}]
   content_policy_fallbacks: [{chat: [long]}]
   model_group_alias: {gpt-4.1: chat, b: {model: chat, hidden: true}}
   enable_pre_call_checks: true
+  optional_pre_call_checks: [session_affinity, router_budget_limiting, odd]
+  model_group_affinity_config: {chat: [deployment_affinity]}
+  deployment_affinity_ttl_seconds: 60
+  enable_tag_filtering: true
+  tag_filtering_match_any: false
+  tag_routing_prefix: 'r:'
+  provider_budget_config: {azure: {budget_limit: 5, time_period: 1d}}
+  caching_groups: [[chat, long]]
+  default_priority: 1
+  polling_interval: 0.5
+  alerting_config: {webhook_url: x, alerting_threshold: 9}
   redis_host: r
-litellm_settings: {num_retries: 1, request_timeout: 40, fallbacks: [{chat: [long]}], default_fallbacks: [chat], cache: true}
+litellm_settings: {num_retries: 1, request_timeout: 40, fallbacks: [{chat: [long]}], default_fallbacks: [chat],
+  cache: true, cache_params: {type: local, ttl: 60, mode: default_on, supported_call_types: [acompletion]}}
 general_settings: {master_key: k, max_parallel_requests: 9}
-environment_variables: {A: b}
+environment_variables: {A: b, LITELLM_ENVIRONMENT: production}
 mystery: [1, {a: b}]
 ";
 

@@ -94,12 +94,54 @@ fn router_settings_of_the_wrong_kind() {
 
 #[test]
 fn strategies_that_cannot_be_run() {
-    insta::assert_snapshot!(fails_with("router_settings:\n  routing_strategy: lar1\n"), @"config.yaml:3:21: router_settings.routing_strategy: strategy `lar1` cannot be run yet; accepted is simple-shuffle, least-busy, latency-based-routing, cost-based-routing, usage-based-routing or usage-based-routing-v2");
+    insta::assert_snapshot!(fails_with("router_settings:\n  routing_strategy: lar1\n"), @"config.yaml:3:21: router_settings.routing_strategy: strategy `lar1` cannot be run; it picks by `metadata.lar1`, which no request here has; accepted is simple-shuffle, least-busy, latency-based-routing, cost-based-routing, usage-based-routing or usage-based-routing-v2");
     insta::assert_snapshot!(fails_with("router_settings:\n  routing_strategy: least-bussy\n"), @"config.yaml:3:21: router_settings.routing_strategy: unknown strategy `least-bussy`; did you mean `least-busy`?");
     insta::assert_snapshot!(fails_with("router_settings:\n  routing_strategy: fastest\n"), @"config.yaml:3:21: router_settings.routing_strategy: unknown strategy `fastest`; accepted is simple-shuffle, least-busy, latency-based-routing, cost-based-routing, usage-based-routing or usage-based-routing-v2");
     insta::assert_snapshot!(fails_with("router_settings:\n  routing_strategy: os.environ/STRATEGY\n"), @"config.yaml:3:21: router_settings.routing_strategy: the strategy stands in the environment, which is never asked; accepted is simple-shuffle, least-busy, latency-based-routing, cost-based-routing, usage-based-routing or usage-based-routing-v2");
     insta::assert_snapshot!(fails_with("router_settings:\n  routing_strategy: latency-based-routing\n  routing_strategy_args: {ttft_percentile: 95}\n"), @"config.yaml:4:44: router_settings.routing_strategy_args.ttft_percentile: found the number 95; accepted is a fraction above 0, up to 1");
     insta::assert_snapshot!(fails_with("router_settings:\n  routing_strategy: latency-based-routing\n  routing_strategy_args: {max_latency_list_size: 0}\n"), @"config.yaml:4:50: router_settings.routing_strategy_args.max_latency_list_size: found the number 0; accepted is a whole number from 1 to 1,000,000");
+}
+
+#[test]
+fn routing_groups_that_every_version_refuses() {
+    let groups =
+        |groups: &str| fails_with(&format!("router_settings:\n  routing_groups:\n{groups}"));
+    let one = "  - {group_name: g, models: [m], routing_strategy: least-busy}\n";
+
+    insta::assert_snapshot!(groups("  - {models: [m], routing_strategy: least-busy}\n"), @"config.yaml:4:5: router_settings.routing_groups[0]: `group_name` is missing; accepted is a mapping with `group_name`, `models` and `routing_strategy`");
+    insta::assert_snapshot!(groups("  - {group_name: '', models: [m], routing_strategy: least-busy}\n"), @r#"config.yaml:4:18: router_settings.routing_groups[0].group_name: found the text ""; accepted is a name"#);
+    insta::assert_snapshot!(groups("  - {group_name: default, models: [m], routing_strategy: least-busy}\n"), @"config.yaml:4:18: router_settings.routing_groups[0].group_name: `default` is LiteLLM's own name for the models in no group; give the group another name");
+    insta::assert_snapshot!(groups("  - {group_name: g, model: [m], routing_strategy: least-busy}\n"), @"config.yaml:4:5: router_settings.routing_groups[0]: `models` is missing; `model` is there; did you mean `models`?");
+    insta::assert_snapshot!(groups("  - {group_name: g, models: m, routing_strategy: least-busy}\n"), @r#"config.yaml:4:29: router_settings.routing_groups[0].models: found the text "m"; accepted is a list"#);
+    insta::assert_snapshot!(groups("  - {group_name: g, models: [m], routing_strategy: fastest}\n"), @"config.yaml:4:52: router_settings.routing_groups[0].routing_strategy: unknown strategy `fastest`; accepted is simple-shuffle, least-busy, latency-based-routing, cost-based-routing, usage-based-routing, usage-based-routing-v2 or priority");
+    insta::assert_snapshot!(groups("  - {group_name: g, models: [m], routing_strategy: provider-budget-routing}\n"), @"config.yaml:4:52: router_settings.routing_groups[0].routing_strategy: strategy `provider-budget-routing` cannot be run; LiteLLM takes the name, but then no call finds a deployment; `provider_budget_config` works with every other strategy: accepted is simple-shuffle, least-busy, latency-based-routing, cost-based-routing, usage-based-routing, usage-based-routing-v2 or priority");
+    insta::assert_snapshot!(groups("  - {group_name: g, models: [m], routing_strategy: priority, model_priorities: {m: 0}}\n"), @"config.yaml:4:84: router_settings.routing_groups[0].model_priorities.m: found the number 0; accepted is a whole number from 1 to 4,294,967,295");
+    insta::assert_snapshot!(groups(&format!("{one}{one}")), @"config.yaml:5:5: router_settings.routing_groups[1]: two groups are called `g`; give each a name of its own");
+    insta::assert_snapshot!(groups(&format!("{one}  - {{group_name: h, models: [n, m], routing_strategy: least-busy}}\n")), @"config.yaml:5:5: router_settings.routing_groups[1]: `m` is in the group `g` already; LiteLLM lets a model be in one group only");
+    insta::assert_snapshot!(groups("  - g\n"), @r#"config.yaml:4:5: router_settings.routing_groups[0]: found the text "g"; accepted is a mapping with `group_name`, `models` and `routing_strategy`"#);
+    insta::assert_snapshot!(fails_with("router_settings:\n  routing_strategy: priority\n"), @"config.yaml:3:21: router_settings.routing_strategy: strategy `priority` cannot be run; it is for `routing_groups` only; accepted is simple-shuffle, least-busy, latency-based-routing, cost-based-routing, usage-based-routing or usage-based-routing-v2");
+    insta::assert_snapshot!(fails_with("router_settings:\n  routing_strategy: usage-based-routing\n  routing_strategy_args: {ttl: 0.5}\n"), @"config.yaml:4:32: router_settings.routing_strategy_args.ttl: found the number 0.5; accepted is a whole number from 0 to 1,000,000,000");
+}
+
+#[test]
+fn checks_tags_budgets_and_caches_of_the_wrong_kind() {
+    insta::assert_snapshot!(fails_with("router_settings:\n  optional_pre_call_checks: session_affinity\n"), @r#"config.yaml:3:29: router_settings.optional_pre_call_checks: found the text "session_affinity"; accepted is a list"#);
+    insta::assert_snapshot!(fails_with("router_settings:\n  model_group_affinity_config: [m]\n"), @"config.yaml:3:32: router_settings.model_group_affinity_config: found a list; accepted is a mapping");
+    insta::assert_snapshot!(fails_with("router_settings:\n  model_group_affinity_config: {m: session_affinity}\n"), @r#"config.yaml:3:36: router_settings.model_group_affinity_config.m: found the text "session_affinity"; accepted is a list"#);
+    insta::assert_snapshot!(fails_with("router_settings:\n  provider_budget_config: {openai: 5}\n"), @"config.yaml:3:36: router_settings.provider_budget_config.openai: found the number 5; accepted is a mapping with `budget_limit` and `time_period`");
+    insta::assert_snapshot!(fails_with("router_settings:\n  provider_budget_config: {openai: null}\n"), @"config.yaml:3:36: router_settings.provider_budget_config.openai: found nothing; accepted is a mapping with `budget_limit` and `time_period`");
+    insta::assert_snapshot!(fails_with("router_settings:\n  provider_budget_config: {openai: {budget_limit: 5, time_period: 60}}\n"), @"config.yaml:3:67: router_settings.provider_budget_config.openai.time_period: found the number 60; accepted is text, so put it in quotes");
+    insta::assert_snapshot!(fails_with("router_settings:\n  caching_groups: [m, n]\n"), @r#"config.yaml:3:20: router_settings.caching_groups[0]: found the text "m"; accepted is a list of model groups, as `[[gpt-4o, gpt-4o-mini]]`"#);
+    insta::assert_snapshot!(fails_with("router_settings:\n  default_priority: -1\n"), @"config.yaml:3:21: router_settings.default_priority: found the number -1; accepted is a whole number from 0 to 4,000,000,000");
+    insta::assert_snapshot!(fails_with("router_settings:\n  alerting_config: {alerting_threshold: soon}\n"), @r#"config.yaml:3:41: router_settings.alerting_config.alerting_threshold: found the text "soon"; accepted is a number of seconds from 0 to 1,000,000,000"#);
+    insta::assert_snapshot!(fails_with("litellm_settings: {cache: true, cache_params: {mode: off}}\n"), @r#"config.yaml:2:54: litellm_settings.cache_params.mode: found the text "off"; accepted is default_on or default_off"#);
+    insta::assert_snapshot!(fails_with_params("tags: free"), @r#"config.yaml:3:36: model_list[0].litellm_params.tags: found the text "free"; accepted is a list"#);
+    insta::assert_snapshot!(fails_with_params("tags: [a, 1]"), @"config.yaml:3:40: model_list[0].litellm_params.tags[1]: found the number 1; accepted is text, so put it in quotes");
+    insta::assert_snapshot!(fails_with_params("region_name: 5"), @"config.yaml:3:43: model_list[0].litellm_params.region_name: found the number 5; accepted is text, so put it in quotes");
+    insta::assert_snapshot!(fails_with_params("max_budget: -1, budget_duration: 1d"), @"config.yaml:3:42: model_list[0].litellm_params.max_budget: found the number -1; accepted is a number of at least 0");
+    insta::assert_snapshot!(fails_with_params("budget_duration: 60"), @"config.yaml:3:47: model_list[0].litellm_params.budget_duration: found the number 60; accepted is text, so put it in quotes");
+    insta::assert_snapshot!(fails_with("environment_variables: {LITELLM_ENVIRONMENT: prod}\n"), @"config.yaml:2:46: environment_variables.LITELLM_ENVIRONMENT: no environment is called `prod`; accepted is development, staging or production");
+    insta::assert_snapshot!(fails("model_list:\n- {model_name: m, litellm_params: {model: x}, model_info: {supported_environments: [prod]}}\n"), @"config.yaml:2:84: model_list[0].model_info.supported_environments: no environment is called `prod`; accepted is development, staging or production");
 }
 
 #[test]

@@ -157,12 +157,14 @@ fn what_is_ignored_in_a_published_config_is_told_in_few_lines() {
     router_settings.redis_port (line 395): not modelled yet: state that several workers share
     router_settings.redis_password (line 396): not modelled yet: state that several workers share
     environment_variables (line 402): sets environment variables; none is asked
-    litellm_settings.cache (line 407): not modelled yet: caching of answers
     litellm_settings.debug (line 408): no routing key as far as routelab knows; LiteLLM keeps it as a global setting
     litellm_settings.detailed_debug (line 409): observability only
-    litellm_settings.cache_params (line 410): not modelled yet: caching of answers
-    litellm_settings.max_budget (line 416): not modelled yet: budgets
-    litellm_settings.budget_duration (line 417): not modelled yet: budgets
+    litellm_settings.cache_params.type (line 411): one store in the router's memory stands for every kind of store
+    litellm_settings.cache_params.host (line 412): not modelled yet: state that several workers share
+    litellm_settings.cache_params.port (line 413): not modelled yet: state that several workers share
+    litellm_settings.cache_params.password (line 414): names a secret; no request is sent
+    litellm_settings.max_budget (line 416): not modelled: budgets of callers, keys and tags
+    litellm_settings.budget_duration (line 417): not modelled: budgets of callers, keys and tags
     litellm_settings.max_internal_user_budget (line 419): a setting of the proxy; routing does not read it
     litellm_settings.internal_user_budget_duration (line 420): a setting of the proxy; routing does not read it
     litellm_settings.success_callback (line 422): observability only

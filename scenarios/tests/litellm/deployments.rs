@@ -141,15 +141,111 @@ fn a_list_of_organizations_gives_one_deployment_each() {
 }
 
 #[test]
-fn a_wildcard_group_is_kept_and_told() {
+fn a_wildcard_group_is_used_as_it_stands() {
     let read = read("model_list:\n- {model_name: openai/*, litellm_params: {model: openai/*}}\n");
 
     assert_eq!(read.router.deployments[0].model_name, "openai/*");
-    assert!(
-        ignored(&read, "model_list[0].model_name")
-            .reason
-            .contains("wildcards")
+    assert_eq!(read.router.deployments[0].model, "openai/*");
+    assert!(read.ignored.is_empty(), "{:?}", read.ignored);
+}
+
+#[test]
+fn what_tags_regions_budgets_and_mirrors_go_by_is_read() {
+    let found = deployment(
+        "{model_name: m, litellm_params: {model: x, region_name: eu, tags: [paid, default], \
+         tag_regex: ['^Mozilla'], silent_model: shadow, max_budget: '2.5', budget_duration: 7d}}",
     );
+
+    assert_eq!(found.region_name.as_deref(), Some("eu"));
+    assert_eq!(found.tags, ["paid", "default"]);
+    assert_eq!(found.tag_regex, ["^Mozilla"]);
+    assert_eq!(found.silent_model.as_deref(), Some("shadow"));
+    let budget = found.budget.unwrap();
+    assert_eq!((budget.limit, budget.period), (Some(2.5), secs(7 * 86_400)));
+}
+
+#[test]
+fn a_budget_needs_an_amount_above_zero_and_a_period_that_can_be_read() {
+    let told = |params: &str| {
+        let text =
+            format!("model_list:\n- {{model_name: m, litellm_params: {{model: x, {params}}}}}");
+        let read = read(&text);
+        assert_eq!(read.router.deployments[0].budget, None, "{params}");
+        let told: Vec<String> = read.ignored.iter().map(ToString::to_string).collect();
+        told.join("\n")
+    };
+
+    insta::assert_snapshot!(told("max_budget: 5"), @"check this: model_list[0].litellm_params.max_budget (line 2): LiteLLM holds no budget without a `budget_duration` that it can read beside it");
+    insta::assert_snapshot!(told("budget_duration: 1d"), @"check this: model_list[0].litellm_params.budget_duration (line 2): LiteLLM holds no budget without `max_budget` beside it");
+    insta::assert_snapshot!(told("max_budget: 0, budget_duration: 1d"), @"check this: model_list[0].litellm_params.max_budget (line 2): LiteLLM reads a budget of 0 as none");
+    insta::assert_snapshot!(told("max_budget: 5, budget_duration: 1 day"), @"
+    check this: model_list[0].litellm_params.max_budget (line 2): LiteLLM holds no budget without a `budget_duration` that it can read beside it
+    check this: model_list[0].litellm_params.budget_duration (line 2): LiteLLM cannot read this period and holds no budget; it reads a whole number with s, m, h, d, w or mo, as `30d`
+    ");
+}
+
+#[test]
+fn own_prices_are_those_of_the_params_and_model_info_only_bills() {
+    let found = deployment(
+        "{model_name: m, litellm_params: {model: x, input_cost_per_token: 1, \
+         cache_read_input_token_cost: 0.1, input_cost_per_token_above_200k_tokens: 2}, \
+         model_info: {input_cost_per_token: 3, output_cost_per_token: 4}}",
+    );
+
+    assert_eq!(
+        (found.own_prices.input, found.own_prices.output),
+        (Some(1.0), None)
+    );
+    assert_eq!(
+        (found.prices.input, found.prices.output),
+        (Some(1.0), Some(4.0))
+    );
+    assert_eq!(found.prices.cache_read, Some(0.1));
+    assert_eq!(found.prices.tiers[0].above, 200_000);
+}
+
+#[test]
+fn an_entry_for_other_environments_gives_no_deployment() {
+    let text = |environment: &str| {
+        format!(
+            "{environment}model_list:\n\
+             - {{model_name: m, litellm_params: {{model: a}}, model_info: {{supported_environments: [production]}}}}\n\
+             - {{model_name: m, litellm_params: {{model: b}}}}\n"
+        )
+    };
+    let models = |environment: &str| {
+        let read = read(&text(environment));
+        let models: Vec<String> = read
+            .router
+            .deployments
+            .iter()
+            .map(|d| d.model.clone())
+            .collect();
+        (models, read.ignored.len())
+    };
+
+    let said = |name| format!("environment_variables: {{LITELLM_ENVIRONMENT: {name}}}\n");
+    assert_eq!(
+        models(&said("production")),
+        (vec!["a".to_owned(), "b".to_owned()], 0)
+    );
+    assert_eq!(models(&said("staging")), (vec!["b".to_owned()], 0));
+    // Outside of the file somebody may say it: the entry is kept, and that is told.
+    assert_eq!(models(""), (vec!["a".to_owned(), "b".to_owned()], 1));
+}
+
+#[test]
+fn only_a_whole_number_is_a_longest_prompt() {
+    let longest = |value: &str| {
+        let entry = format!(
+            "{{model_name: m, litellm_params: {{model: x}}, model_info: {{max_input_tokens: {value}}}}}"
+        );
+        deployment(&entry).max_input_tokens
+    };
+
+    assert_eq!(longest("8192"), Some(8_192));
+    assert_eq!(longest("0"), Some(0));
+    assert_eq!((longest("'8192'"), longest("8192.5")), (None, None));
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod account;
 mod broken;
 mod corpus;
 mod deployments;
+mod keys;
 mod settings;
 
 use std::time::Duration;

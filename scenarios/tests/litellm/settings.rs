@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, time::Duration};
 
 use router::{
     RouterSettings, StrategySpec,
-    config::{AllowedFailsPolicy, RetryPolicy},
-    strategy::{LowestLatencyArgs, Unmeasured},
+    config::{AllowedFailsPolicy, Budget, OptionalPreCallChecks, RetryPolicy},
+    strategy::{LowestLatencyArgs, Unmeasured, UsageArgs},
 };
 
 use crate::{ignored, read_with, secs};
@@ -255,4 +255,155 @@ fn a_config_changed_by_an_override_is_read_as_changed() {
     let expected = "config.yaml: router_settings.cooldown_time: found the text \"soon\"; \
                     accepted is a number of seconds from 0 to 1,000,000,000";
     assert_eq!(error.to_string(), expected);
+}
+
+#[test]
+fn routing_groups_have_strategies_and_arguments_of_their_own() {
+    let found = settings(
+        "router_settings:
+  routing_strategy: usage-based-routing-v2
+  routing_strategy_args: {ttl: 30}
+  routing_groups:
+  - {group_name: fast, models: [m, n], routing_strategy: latency-based-routing,
+     routing_strategy_args: {lowest_latency_buffer: 0.5}}
+  - {group_name: tiers, models: [m, o], routing_strategy: priority, model_priorities: {m: 1, o: 2}}
+",
+    );
+
+    let ttl = Duration::from_secs(30);
+    assert_eq!(
+        found.routing_strategy,
+        StrategySpec::UsageBasedV2(UsageArgs { ttl })
+    );
+    let [fast, tiers] = found.routing_groups.as_slice() else {
+        panic!("two groups in {:?}", found.routing_groups);
+    };
+    assert_eq!(
+        (fast.group_name.as_str(), fast.models.as_slice()),
+        ("fast", &["m".to_owned(), "n".to_owned()][..])
+    );
+    let args = LowestLatencyArgs {
+        lowest_latency_buffer: 0.5,
+        ..LowestLatencyArgs::default()
+    };
+    assert_eq!(fast.routing_strategy, StrategySpec::LowestLatency(args));
+    assert_eq!(tiers.routing_strategy, StrategySpec::Priority);
+    assert_eq!(
+        tiers.model_priorities,
+        BTreeMap::from([("m".to_owned(), 1), ("o".to_owned(), 2)])
+    );
+}
+
+#[test]
+fn checks_are_switched_on_by_name_and_the_others_are_told() {
+    let read = read_with(
+        "router_settings:
+  enable_pre_call_checks: true
+  optional_pre_call_checks: [session_affinity, prompt_caching, router_budget_limiting, sesion_affinity, enforce_model_rate_limits]
+  model_group_affinity_config: {m: [deployment_affinity], n: []}
+  deployment_affinity_ttl_seconds: 60
+  session_affinity_repin_on_failover: true
+",
+    );
+
+    let found = &read.router.settings;
+    assert!(found.enable_pre_call_checks);
+    let on = OptionalPreCallChecks {
+        session_affinity: true,
+        prompt_caching: true,
+        enforce_model_rate_limits: true,
+        ..OptionalPreCallChecks::default()
+    };
+    assert_eq!(found.optional_pre_call_checks, on);
+    let of_m = found.model_group_affinity_config["m"];
+    assert!(of_m.deployment_affinity && !of_m.session_affinity);
+    assert_eq!(
+        found.model_group_affinity_config["n"],
+        OptionalPreCallChecks::default()
+    );
+    assert_eq!(found.deployment_affinity_ttl, secs(60));
+    assert!(found.session_affinity_repin_on_failover);
+    let told: Vec<String> = read.ignored.iter().map(ToString::to_string).collect();
+    insta::assert_snapshot!(told.join("\n"), @"
+    router_settings.optional_pre_call_checks[2] (line 4): budgets are held as soon as one is configured, with or without it
+    check this: router_settings.optional_pre_call_checks[3] (line 4): unknown to LiteLLM 1.110 as far as routelab knows; did you mean `session_affinity`?
+    ");
+}
+
+#[test]
+fn tags_budgets_queue_and_alerts_are_read() {
+    let read = read_with(
+        "router_settings:
+  enable_tag_filtering: true
+  tag_filtering_match_any: false
+  tag_routing_prefix: 'route:'
+  provider_budget_config:
+    openai: {budget_limit: 100, time_period: 1d}
+    azure: {time_period: 1mo}
+    groq: {budget_limit: 0, time_period: 1d}
+    mistral: {budget_limit: 5}
+  default_priority: 3
+  polling_interval: 0.1
+  alerting_config: {webhook_url: https://example.com/hook}
+",
+    );
+
+    let found = &read.router.settings;
+    assert!(found.enable_tag_filtering);
+    assert_eq!(found.tag_filtering_match_any, Some(false));
+    assert_eq!(found.tag_routing_prefix.as_deref(), Some("route:"));
+    let budget = |limit, days: u64| Budget {
+        limit,
+        period: secs(days * 86_400),
+    };
+    let expected = BTreeMap::from([
+        ("openai".to_owned(), budget(Some(100.0), 1)),
+        ("azure".to_owned(), budget(None, 30)),
+    ]);
+    assert_eq!(found.provider_budget_config, expected);
+    assert_eq!(found.default_priority, Some(3));
+    assert_eq!(found.polling_interval, Some(Duration::from_millis(100)));
+    let alerting = found.alerting.as_ref().unwrap();
+    assert_eq!(alerting.threshold, Duration::from_secs(300));
+    assert_eq!(read.ignored.len(), 2, "{:?}", read.ignored);
+}
+
+#[test]
+fn answers_are_cached_if_the_router_or_the_proxy_says_so() {
+    let cached = |sections: &str| {
+        let found = settings(sections);
+        (found.cache_responses, found.cache_ttl)
+    };
+    let params = "litellm_settings: {cache: true, cache_params: {type: local, ttl: 60";
+
+    assert_eq!(
+        cached("router_settings: {cache_responses: true}"),
+        (true, None)
+    );
+    assert_eq!(cached("litellm_settings: {cache: true}"), (true, None));
+    assert_eq!(cached(&format!("{params}}}}}")), (true, secs(60)));
+    assert_eq!(
+        cached(&format!("{params}, mode: default_off}}}}")),
+        (false, secs(60))
+    );
+    let embeddings = format!("{params}, supported_call_types: [aembedding]}}}}");
+    assert_eq!(cached(&embeddings), (false, secs(60)));
+    let off = "router_settings: {cache_responses: false}\nlitellm_settings: {cache: true}";
+    assert_eq!(cached(off), (false, None));
+    assert_eq!(
+        cached("litellm_settings: {cache_params: {ttl: 60}}"),
+        (false, None)
+    );
+    let shared = settings("router_settings: {caching_groups: [[m, n], [o]]}");
+    assert_eq!(shared.caching_groups, [vec!["m", "n"], vec!["o"]]);
+}
+
+#[test]
+fn a_fallback_target_may_be_a_mapping_of_which_only_the_name_counts() {
+    let read = read_with("router_settings: {fallbacks: [{m: [{model: n, temperature: 0}, o]}]}");
+
+    let found = read.router.settings.fallbacks.clone().unwrap();
+    assert_eq!(found[0].1, ["n", "o"]);
+    let told = ignored(&read, "router_settings.fallbacks[0].m[0].temperature");
+    assert_eq!(told.reason, "changes the request, not where it goes");
 }
