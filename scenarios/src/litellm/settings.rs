@@ -248,22 +248,6 @@ static ALERTING: Section<Alerting> = Section {
         used("webhook_url", |alerting, s| {
             s.text().map(|url| alerting.webhook_url = url)
         }),
-        // The next two are routelab's own.
-        used("unmeasured_latency", |args, s| {
-            if let Some(latency) = s.seconds()? {
-                args.unmeasured.get_or_insert_default().latency = latency;
-            }
-            Ok(())
-        }),
-        used("unmeasured_decay", |args, s| {
-            if let Some(decay) = s.seconds()? {
-                if decay.is_zero() {
-                    return Err(s.unaccepted("a number of seconds above 0"));
-                }
-                args.unmeasured.get_or_insert_default().decay = decay;
-            }
-            Ok(())
-        }),
     ],
     families: &[],
     otherwise: UNKNOWN,
