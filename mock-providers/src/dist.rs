@@ -3,13 +3,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{error::SpecError, place::Place, sampler::Sampler};
+use crate::{error::SpecError, fit::body_and_tail, place::Place, sampler::Sampler};
 
 /// A distribution of a length of time.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Distribution {
+    /// A log-normal body with a heavy tail, by three quantiles.
+    BodyAndTail(BodyAndTail),
     /// Always the same.
     Constant(Constant),
     /// Measured values or quantiles, with straight lines between them.
@@ -20,6 +22,21 @@ pub enum Distribution {
     LogNormal(LogNormal),
     /// One of several, by weight: a body and a heavy tail, for example.
     Mixture(Vec<Component>),
+}
+
+/// A log-normal body with a heavy tail, through three quantiles as status pages and benchmarks publish
+/// them. 2 % of the draws come from the tail.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BodyAndTail {
+    /// The median in milliseconds, above 0.
+    pub p50_ms: f64,
+    /// The 95th percentile in milliseconds, above `p50_ms`.
+    pub p95_ms: f64,
+    /// The 99th percentile in milliseconds: far enough above `p95_ms` that a log-normal distribution
+    /// through the other two does not reach it.
+    pub p99_ms: f64,
 }
 
 /// Always the same length of time.
@@ -100,6 +117,7 @@ pub struct Component {
 impl Distribution {
     pub(crate) fn sampler(&self, place: &Place) -> Result<Sampler, SpecError> {
         match self {
+            Self::BodyAndTail(three) => three.sampler(&place.key("body_and_tail")),
             Self::Constant(constant) => {
                 let place = place.key("constant");
                 Ok(Sampler::Constant(place.not_negative("ms", constant.ms)?))
@@ -115,6 +133,23 @@ impl Distribution {
             }
             Self::LogNormal(log_normal) => log_normal.sampler(&place.key("log_normal")),
             Self::Mixture(parts) => mixture(parts, &place.key("mixture")),
+        }
+    }
+}
+
+impl BodyAndTail {
+    fn sampler(self, place: &Place) -> Result<Sampler, SpecError> {
+        place.positive("p50_ms", self.p50_ms)?;
+        let fits = self.p95_ms.is_finite() && self.p95_ms > self.p50_ms;
+        place.number("p95_ms", self.p95_ms, fits, "a finite number above p50_ms")?;
+        let fits = self.p99_ms.is_finite() && self.p99_ms > self.p95_ms;
+        place.number("p99_ms", self.p99_ms, fits, "a finite number above p95_ms")?;
+        match body_and_tail(self.p50_ms, self.p95_ms, self.p99_ms) {
+            Some(mixture) => mixture.sampler(place),
+            None => Err(place.bad_keys(
+                "a 99th percentile that its body alone reaches",
+                "a larger p99_ms, or log_normal with p50_ms and p95_ms",
+            )),
         }
     }
 }

@@ -10,17 +10,19 @@
 //! | `provider.rs` | the order: faults at the door, quota, faults inside, queue, latency |
 //! | `reply.rs` | what an attempt is, and what it gets |
 //! | `spec.rs`, `presets/` | what is written in a scenario, and the named providers |
-//! | `latency.rs`, `dist.rs`, `sampler.rs`, `normal.rs` | time to the first token and for each further one |
+//! | `latency/`, `dist.rs`, `fit.rs`, `sampler.rs`, `normal.rs` | time to the first token and for each further one |
 //! | `quota/` | 429 and `retry-after` |
 //! | `providers.rs` | several deployments, of which some share a quota |
 //! | `wire/` | headers and error bodies, for servers |
-//! | `queue.rs` | how long an attempt waits where only so many are answered at once |
+//! | `queue.rs`, `in_flight.rs` | how long an attempt waits where only so many are answered at once |
 //! | `failure/`, `schedule.rs` | how it fails, and when |
 //! | `script.rs` | replies given one by one, for tests |
 
 pub mod dist;
 mod error;
 pub mod failure;
+mod fit;
+mod in_flight;
 mod latency;
 mod luck;
 mod normal;
@@ -38,9 +40,10 @@ mod script;
 mod spec;
 mod wire;
 
+pub use dist::Distribution;
 pub use error::SpecError;
-pub use failure::FailureMode;
-pub use latency::LatencySpec;
+pub use failure::{FailureMode, KnownIncidents, known_incidents};
+pub use latency::{DailySpec, HourPoint, LatencySpec, LoadCurve, LoadMeasure, LoadPoint, Slows};
 pub use presets::{Measured, Parameter, Preset, Setting, Shape, measured, presets};
 pub use provider::{FaultSpan, Provider};
 pub use providers::Providers;

@@ -12,7 +12,8 @@ use router::{Epoch, Instant, Seed};
 use crate::{
     error::SpecError,
     failure::{Fault, Site, Verdict},
-    latency::Latency,
+    in_flight::InFlight,
+    latency::{Latency, Load, LoadMeasure, Pace},
     luck::Luck,
     place::Place,
     presets,
@@ -41,6 +42,8 @@ pub struct Provider {
     latency: Latency,
     limits: Limits,
     slots: Option<Slots>,
+    /// Kept where the latency depends on it.
+    in_flight: Option<InFlight>,
     faults: Vec<Box<dyn Fault>>,
     dialect: Dialect,
 }
@@ -84,7 +87,7 @@ impl Provider {
             fleet: spec.fleet.as_deref().map(number_of),
         };
         let latency = match &spec.latency {
-            Some(latency) => Latency::new(latency, &place.key("latency"))?,
+            Some(latency) => Latency::new(latency, epoch, &place.key("latency"))?,
             None => None,
         };
         let Some(latency) = latency else {
@@ -109,11 +112,13 @@ impl Provider {
         let faults = Site::each(modes, origin, &place.key("faults"))
             .map(|(mode, site)| mode.build(&site))
             .collect::<Result<_, _>>()?;
+        let reads = latency.reads(LoadMeasure::InFlight);
         Ok(Self {
             seed,
             latency,
             limits,
             slots,
+            in_flight: reads.then(InFlight::default),
             faults,
             dialect: spec.dialect.unwrap_or_default(),
         })
@@ -158,7 +163,7 @@ impl Provider {
                 failure,
                 after_tokens,
             } => {
-                let pace = self.latency.pace(&luck).slowed(slowdown);
+                let pace = self.pace(at, &luck, pools).slowed(slowdown);
                 let waits = self.wait(at, call, pace.until_token(after_tokens));
                 (
                     cut_short(pace, waits, call, failure, after_tokens),
@@ -170,7 +175,7 @@ impl Provider {
                 lasts,
                 keep_alive,
             } => {
-                let pace = self.latency.pace(&luck).slowed(slowdown);
+                let pace = self.pace(at, &luck, pools).slowed(slowdown);
                 let waits = self.wait(at, call, pace.until_token(after_tokens) + lasts);
                 let silence = Silence {
                     from: waits + pace.until_token(after_tokens),
@@ -182,11 +187,14 @@ impl Provider {
                 )
             }
             Verdict::Pass | Verdict::Refuse(_) | Verdict::Slow(_) => {
-                let pace = self.latency.pace(&luck).slowed(slowdown);
+                let pace = self.pace(at, &luck, pools).slowed(slowdown);
                 let waits = self.wait(at, call, pace.until_token(call.answer_tokens()));
                 (whole_answer(pace, waits, call), call.answer_tokens())
             }
         };
+        if let (Some(in_flight), true) = (&mut self.in_flight, reply.total_after < Duration::MAX) {
+            in_flight.add(call, at + reply.total_after);
+        }
         if let Some(quota) = self.limits.quota(pools) {
             // An attempt that never ends is settled at once: it delivers nothing.
             let end = if reply.total_after == Duration::MAX {
@@ -225,6 +233,9 @@ impl Provider {
         if let Some(slots) = &mut self.slots {
             slots.abandon(at, call);
         }
+        if let Some(in_flight) = &mut self.in_flight {
+            in_flight.abandon(call);
+        }
     }
 
     /// When its faults are on before `until`, fault by fault in file order: the same spans that
@@ -243,6 +254,21 @@ impl Provider {
             }));
         }
         listed
+    }
+
+    /// The times that an attempt draws under the load of this moment.
+    fn pace(&mut self, at: Instant, luck: &Luck, pools: &mut [Quota]) -> Pace {
+        let mut load = Load::default();
+        if let Some(in_flight) = &mut self.in_flight {
+            let slots = self.slots.as_ref().map_or(usize::MAX, Slots::count);
+            load.in_flight = as_number((in_flight.count(at) + 1).min(slots));
+        }
+        if self.latency.reads(LoadMeasure::QuotaUsed)
+            && let Some(quota) = self.limits.quota(pools)
+        {
+            load.quota_used = quota.used(at);
+        }
+        self.latency.pace(luck, at, load)
     }
 
     /// How long the attempt waits for a slot before it is served for `service`.
@@ -279,4 +305,12 @@ impl fmt::Debug for Provider {
             .field("faults", &self.faults)
             .finish_non_exhaustive()
     }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "attempts under way are far fewer than 2^53"
+)]
+const fn as_number(count: usize) -> f64 {
+    count as f64
 }

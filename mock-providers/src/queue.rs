@@ -41,6 +41,11 @@ impl Slots {
         Ok(Self((0..count).map(|_| empty).collect()))
     }
 
+    /// How many there are.
+    pub(crate) const fn count(&self) -> usize {
+        self.0.len()
+    }
+
     /// Gives the attempt a slot for `service`, and tells how long it waits before.
     pub(crate) fn take(&mut self, at: Instant, call: &ProviderCall, service: Duration) -> Duration {
         let slot = self

@@ -11,6 +11,7 @@ mod content;
 mod error_rate;
 mod flapping;
 mod hang;
+mod incidents;
 pub(crate) mod keys;
 mod mid_stream;
 mod outage;
@@ -31,6 +32,7 @@ pub use self::{
     error_rate::ErrorRate,
     flapping::Flapping,
     hang::Hang,
+    incidents::{Incidental, Incidents, KnownIncidents, known_incidents},
     mid_stream::MidStream,
     outage::Outage,
     rate_limit_storm::{Hint, RateLimitStorm},
@@ -66,6 +68,8 @@ pub enum FailureMode {
     Flapping(Flapping),
     /// Some attempts are never answered.
     Hang(Hang),
+    /// Incidents as a status page reports them.
+    Incidents(Incidents),
     /// Some answers break off.
     MidStream(MidStream),
     /// Everything fails.
@@ -90,6 +94,7 @@ impl FailureMode {
             Self::ErrorRate(_) => "error_rate",
             Self::Flapping(_) => "flapping",
             Self::Hang(_) => "hang",
+            Self::Incidents(_) => "incidents",
             Self::MidStream(_) => "mid_stream",
             Self::Outage(_) => "outage",
             Self::RateLimitStorm(_) => "rate_limit_storm",
@@ -107,6 +112,7 @@ impl FailureMode {
             Self::ErrorRate(spec) => spec.build(site),
             Self::Flapping(spec) => spec.build(site),
             Self::Hang(spec) => spec.build(site),
+            Self::Incidents(spec) => spec.build(site),
             Self::MidStream(spec) => spec.build(site),
             Self::Outage(spec) => spec.build(site),
             Self::RateLimitStorm(spec) => spec.build(site),

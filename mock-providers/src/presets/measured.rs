@@ -1,7 +1,7 @@
 //! Times to the first token of ten models, as they were measured from outside.
 
-use super::{Setting, Shape, fit::body_and_tail};
-use crate::dist::Distribution;
+use super::{Setting, Shape};
+use crate::dist::{BodyAndTail, Distribution};
 
 /// What was measured of one model over 24 hours: milliseconds to the first token.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -26,7 +26,11 @@ impl Measured {
     /// The time to the first token: a log-normal body with a heavy tail through the three quantiles.
     #[must_use]
     pub fn first_token(&self) -> Distribution {
-        body_and_tail(self.p50_ms, self.p95_ms, self.p99_ms)
+        Distribution::BodyAndTail(BodyAndTail {
+            p50_ms: self.p50_ms,
+            p95_ms: self.p95_ms,
+            p99_ms: self.p99_ms,
+        })
     }
 
     pub(super) const fn setting(&self) -> Setting {

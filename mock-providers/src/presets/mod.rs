@@ -8,20 +8,18 @@
 mod anthropic;
 mod azure;
 mod bedrock;
-mod fit;
 mod google;
 mod groq;
 mod measured;
 mod openai;
 mod own;
 
-use self::fit::body_and_tail;
 pub use self::measured::{Measured, measured};
 use crate::{
-    dist::{Constant, Distribution, Empirical, LogNormal, Quantile},
+    dist::{BodyAndTail, Constant, Distribution, Empirical, LogNormal, Quantile},
     error::SpecError,
     failure::FailureMode,
-    latency::LatencySpec,
+    latency::{LatencySpec, LoadCurve, LoadMeasure, LoadPoint, Slows},
     quota::{HintForm, OutputCharge, QuotaSpec, TokenCharge, WindowKind},
     spec::ProviderSpec,
     wire::Dialect,
@@ -60,6 +58,10 @@ pub enum Setting {
     FirstToken(Shape),
     /// `latency.per_output_token`.
     PerOutputToken(Shape),
+    /// A curve of `latency.load`, as (load, slow-down).
+    Load(LoadMeasure, Slows, &'static [(f64, f64)]),
+    /// `max_concurrent`.
+    MaxConcurrent(u32),
     /// `quota.window`.
     Window(WindowKind),
     /// `quota.request_slice_s`.
@@ -188,6 +190,7 @@ impl Preset {
         let mut latency = LatencySpec::default();
         let mut quota = QuotaSpec::default();
         let mut dialect = None;
+        let mut max_concurrent = None;
         let mut faults = Vec::new();
         for parameter in self.parameters {
             match parameter.setting.clone() {
@@ -195,6 +198,11 @@ impl Preset {
                 Setting::PerOutputToken(shape) => {
                     latency.per_output_token = Some(shape.distribution());
                 }
+                Setting::Load(by, slows, points) => latency
+                    .load
+                    .get_or_insert_default()
+                    .push(curve(by, slows, points)),
+                Setting::MaxConcurrent(count) => max_concurrent = Some(count),
                 Setting::Window(window) => quota.window = Some(window),
                 Setting::RequestSliceS(seconds) => quota.request_slice_s = Some(seconds),
                 Setting::TokenCharge(charge) => quota.token_charge = Some(charge),
@@ -215,6 +223,7 @@ impl Preset {
             dialect,
             latency: Some(latency),
             quota: Some(quota),
+            max_concurrent,
             faults: Some(faults).filter(|faults| !faults.is_empty()),
             ..ProviderSpec::default()
         }
@@ -237,8 +246,21 @@ impl Shape {
                 p50_ms,
                 p95_ms,
                 p99_ms,
-            } => body_and_tail(p50_ms, p95_ms, p99_ms),
+            } => Distribution::BodyAndTail(BodyAndTail {
+                p50_ms,
+                p95_ms,
+                p99_ms,
+            }),
         }
+    }
+}
+
+fn curve(by: LoadMeasure, slows: Slows, points: &[(f64, f64)]) -> LoadCurve {
+    let point = |&(at, slowdown): &(f64, f64)| LoadPoint { at, slowdown };
+    LoadCurve {
+        by,
+        slows: Some(slows),
+        points: points.iter().map(point).collect(),
     }
 }
 

@@ -29,6 +29,15 @@ pub(crate) struct Gauge {
     pub(crate) resets: Instant,
 }
 
+impl Gauge {
+    /// The share that is used, from 0 to 1.
+    #[expect(clippy::cast_precision_loss, reason = "counts are 10^12 at most")]
+    pub(crate) fn used(self) -> f64 {
+        let left = self.remaining as f64 / self.limit.max(1) as f64;
+        (1.0 - left).clamp(0.0, 1.0)
+    }
+}
+
 impl Meter {
     /// A meter of `limit` that counts by `window`, without reservations.
     pub(crate) const fn new(window: Window, limit: u64) -> Self {

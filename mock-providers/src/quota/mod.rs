@@ -157,6 +157,13 @@ impl Quota {
         }
     }
 
+    /// The share of the tightest limit that is used at `at`, where the quota was asked last.
+    pub(crate) fn used(&self, at: Instant) -> f64 {
+        let gauges = self.gauges(at);
+        let each = [gauges.requests, gauges.tokens, gauges.output].into_iter();
+        each.flatten().map(Gauge::used).fold(0.0, f64::max)
+    }
+
     /// In which form a 429 tells when to come back.
     pub(crate) const fn hint_form(&self) -> HintForm {
         self.retry_after

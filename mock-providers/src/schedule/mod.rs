@@ -10,10 +10,9 @@ mod row;
 use router::{Instant, nanos_from_secs};
 use serde::{Deserialize, Serialize};
 
-use self::row::Row;
 pub(crate) use self::{
     keys::{Keys, Origin, number_of},
-    row::Rhythm,
+    row::{Rhythm, Row},
 };
 use crate::{error::SpecError, place::Place, sampler::Sampler};
 

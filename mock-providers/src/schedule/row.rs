@@ -69,7 +69,7 @@ impl Rhythm {
 
 /// A row of spans, and where in it the present is.
 #[derive(Clone, Debug)]
-pub(super) struct Row {
+pub(crate) struct Row {
     bounds: Span,
     rhythm: Rhythm,
     next: u64,
@@ -77,7 +77,7 @@ pub(super) struct Row {
 }
 
 impl Row {
-    pub(super) fn new(bounds: Span, rhythm: Rhythm) -> Self {
+    pub(crate) fn new(bounds: Span, rhythm: Rhythm) -> Self {
         let before = Span {
             from: bounds.from,
             to: bounds.from,
@@ -93,24 +93,36 @@ impl Row {
     }
 
     /// Whether it is on at `at`, which never runs back.
-    pub(super) fn is_on(&mut self, at: Instant) -> bool {
+    pub(crate) fn is_on(&mut self, at: Instant) -> bool {
         while self.span.to <= at && self.span.to < self.bounds.to {
             self.step();
         }
         self.bounds.holds(at) && self.span.holds(at)
     }
 
+    /// The number of the span that it is in or comes to, by which what belongs to it is keyed.
+    pub(crate) const fn number(&self) -> u64 {
+        self.next - 1
+    }
+
     /// Its spans before `until`, cut there, [`MOST_SPANS`] at most.
-    pub(super) fn spans(&self, until: Instant) -> Vec<Span> {
+    pub(crate) fn spans(&self, until: Instant) -> Vec<Span> {
+        let numbered = self.numbered_spans(until).into_iter();
+        numbered.map(|(_, span)| span).collect()
+    }
+
+    /// [`spans`](Self::spans) with their numbers.
+    pub(crate) fn numbered_spans(&self, until: Instant) -> Vec<(u64, Span)> {
         let end = self.bounds.to.min(until);
         let mut row = Self::new(self.bounds, self.rhythm.clone());
         let mut spans = Vec::new();
         while row.span.from < end && spans.len() < MOST_SPANS {
             if row.span.from < row.span.to {
-                spans.push(Span {
+                let span = Span {
                     from: row.span.from,
                     to: row.span.to.min(end),
-                });
+                };
+                spans.push((row.number(), span));
             }
             if row.span.to == Instant::NEVER {
                 break;

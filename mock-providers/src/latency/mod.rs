@@ -3,14 +3,27 @@
 //!
 //! `first token = F·m` and `whole answer = F·m + (n − 1)·T·m`, with `F` and `T` drawn once for each
 //! attempt, `n` the tokens of the answer, and `m` a log-normal factor of median 1. The shared `m`
-//! stands for the replica that the request landed on: published benchmark runs show a correlation
-//! of up to 0.99 between time to first token and time per token (field notes D3).
+//! stands for the replica that the request landed on. It is off in every preset: the correlation of
+//! up to 0.99 that llmperf's raw runs show (field notes D3) comes from its inter-token latency, which
+//! holds the first token's time. Computed from the same runs, (end − first token) ÷ (tokens − 1)
+//! against the first token has a correlation between −0.25 and 0.22 in all sixteen sets.
+//!
+//! Both are then slowed by the load at arrival (`load.rs`) and by the hour of the day (`daily.rs`).
+
+mod daily;
+mod load;
 
 use std::time::Duration;
 
-use router::{Purpose, nanos_from_secs};
+use router::{Epoch, Instant, Purpose, nanos_from_secs};
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::load::Load;
+use self::{daily::Daily, load::Curves};
+pub use self::{
+    daily::{DailySpec, HourPoint},
+    load::{LoadCurve, LoadMeasure, LoadPoint, Slows},
+};
 use crate::{
     dist::Distribution, error::SpecError, luck::Luck, normal::normal, place::Place,
     sampler::Sampler,
@@ -33,6 +46,13 @@ pub struct LatencySpec {
     /// 0 to 5. Default 0: no such factor. With log-normal times the sigmas add as squares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slowness_sigma: Option<f64>,
+    /// How much slower load makes it; several curves multiply. Default: not at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<Vec<LoadCurve>>,
+    /// How slow it is by the hour of the wall clock, see `starts_at` of the scenario. Default: always
+    /// alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub daily: Option<DailySpec>,
 }
 
 impl LatencySpec {
@@ -48,6 +68,8 @@ impl LatencySpec {
                 .clone()
                 .or_else(|| base.per_output_token.clone()),
             slowness_sigma: self.slowness_sigma.or(base.slowness_sigma),
+            load: self.load.clone().or_else(|| base.load.clone()),
+            daily: self.daily.clone().or_else(|| base.daily.clone()),
         }
     }
 }
@@ -62,9 +84,13 @@ pub(crate) struct Pace {
 impl Pace {
     /// The same answer, `factor` times slower.
     pub(crate) fn slowed(self, factor: f64) -> Self {
+        self.slowed_each(factor, factor)
+    }
+
+    fn slowed_each(self, first_token: f64, per_token: f64) -> Self {
         Self {
-            first_token_ms: self.first_token_ms * factor,
-            per_token_ms: self.per_token_ms * factor,
+            first_token_ms: self.first_token_ms * first_token,
+            per_token_ms: self.per_token_ms * per_token,
         }
     }
 
@@ -85,10 +111,16 @@ pub(crate) struct Latency {
     first_token: Sampler,
     per_output_token: Option<Sampler>,
     slowness_sigma: f64,
+    load: Option<Curves>,
+    daily: Option<Daily>,
 }
 
 impl Latency {
-    pub(crate) fn new(spec: &LatencySpec, place: &Place) -> Result<Option<Self>, SpecError> {
+    pub(crate) fn new(
+        spec: &LatencySpec,
+        epoch: Epoch,
+        place: &Place,
+    ) -> Result<Option<Self>, SpecError> {
         let Some(first_token) = &spec.first_token else {
             return Ok(None);
         };
@@ -96,15 +128,38 @@ impl Latency {
             Some(distribution) => Some(distribution.sampler(&place.key("per_output_token"))?),
             None => None,
         };
+        let load = spec.load.as_deref();
+        let load = load.map(|curves| Curves::new(curves, &place.key("load")));
+        let daily = spec.daily.as_ref();
+        let daily = daily.map(|daily| Daily::new(daily, epoch, &place.key("daily")));
         Ok(Some(Self {
             first_token: first_token.sampler(&place.key("first_token"))?,
             per_output_token,
             slowness_sigma: place.sigma("slowness_sigma", spec.slowness_sigma.unwrap_or(0.0))?,
+            load: load.transpose()?,
+            daily: daily.transpose()?,
         }))
     }
 
-    /// The times that this attempt draws.
-    pub(crate) fn pace(&self, luck: &Luck) -> Pace {
+    /// Whether the load must be known by this measure.
+    pub(crate) fn reads(&self, measure: LoadMeasure) -> bool {
+        self.load.as_ref().is_some_and(|load| load.read(measure))
+    }
+
+    /// The times that this attempt draws, if it arrives at `at` under `load`.
+    pub(crate) fn pace(&self, luck: &Luck, at: Instant, load: Load) -> Pace {
+        let mut pace = self.drawn(luck);
+        if let Some(curves) = &self.load {
+            let (first_token, per_token) = curves.slowdowns(load);
+            pace = pace.slowed_each(first_token, per_token);
+        }
+        if let Some(daily) = &self.daily {
+            pace = pace.slowed(daily.slowdown(at));
+        }
+        pace
+    }
+
+    fn drawn(&self, luck: &Luck) -> Pace {
         let pace = Pace {
             first_token_ms: self.first_token.draw(&mut luck.draws(FIRST_TOKEN)),
             per_token_ms: match &self.per_output_token {
@@ -147,13 +202,16 @@ mod tests {
             first_token: Some(Distribution::Constant(Constant { ms: 100.0 })),
             per_output_token: Some(Distribution::Constant(Constant { ms: 10.0 })),
             slowness_sigma: Some(slowness_sigma),
+            ..LatencySpec::default()
         };
-        Latency::new(&spec, &Place::default()).unwrap().unwrap()
+        Latency::new(&spec, Epoch::default(), &Place::default())
+            .unwrap()
+            .unwrap()
     }
 
     #[test]
     fn an_answer_takes_its_first_token_and_a_time_for_each_further_one() {
-        let pace = latency(0.0).pace(&luck(0));
+        let pace = latency(0.0).drawn(&luck(0));
 
         assert_eq!(pace.first_token(), Duration::from_millis(100));
         assert_eq!(pace.until_token(1), Duration::from_millis(100));
@@ -166,7 +224,7 @@ mod tests {
         let latency = latency(0.5);
 
         for request in 0..100 {
-            let pace = latency.pace(&luck(request));
+            let pace = latency.drawn(&luck(request));
             let ratio = pace.first_token_ms / pace.per_token_ms;
             assert!((ratio - 10.0).abs() < 1e-9, "ratio {ratio}");
         }
@@ -183,10 +241,12 @@ mod tests {
             first_token: Some(Distribution::LogNormal(log_normal)),
             ..LatencySpec::default()
         };
-        let latency = Latency::new(&spec, &Place::default()).unwrap().unwrap();
+        let latency = Latency::new(&spec, Epoch::default(), &Place::default())
+            .unwrap()
+            .unwrap();
 
         assert_eq!(
-            latency.pace(&luck(0)).first_token(),
+            latency.drawn(&luck(0)).first_token(),
             Duration::from_nanos(u64::MAX)
         );
     }
