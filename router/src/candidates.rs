@@ -75,6 +75,7 @@ impl Router {
                 blocking,
                 deployments: &self.config.deployments,
                 limits: &self.rate_limits,
+                states: &self.states,
             };
             let mut rng = KeyedRng::new(self.seed, PICK, id.0, draw);
             strategy.pick(&cx, &Candidates { members, whole }, &mut rng)

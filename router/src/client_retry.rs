@@ -57,7 +57,8 @@ impl Router {
             }
             _ => 0,
         };
-        if state.client.retries >= allowed || !is_tried_again(failure) {
+        let over = state.client.retries >= allowed || state.caller_left.is_some();
+        if over || !is_tried_again(failure) {
             return None;
         }
         let id = state.request.id;

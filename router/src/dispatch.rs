@@ -184,30 +184,6 @@ impl Router {
         })
     }
 
-    /// The caller went away during an attempt.
-    pub(crate) fn abandon(
-        &mut self,
-        now: Instant,
-        ticket: Ticket,
-        deployment: DeploymentId,
-    ) -> Option<RequestId> {
-        let state = self.requests.peek(ticket);
-        let sent = Sent {
-            group: state.hop.group,
-            deployment,
-            stream: state.request.stream,
-            request: &state.request,
-        };
-        self.strategies.on_abandoned(now, &sent);
-        self.release_slot(ticket, deployment)
-    }
-
-    /// The caller went away during a wait. One of the client library's is inside an attempt.
-    pub(crate) fn abandon_wait(&mut self, now: Instant, ticket: Ticket) -> Option<RequestId> {
-        let deployment = self.requests.get(ticket).client.waits_at.take()?;
-        self.abandon(now, ticket, deployment)
-    }
-
     /// Frees the slot that a request holds; whoever is parked longest gets it.
     pub(crate) fn release_slot(
         &mut self,
@@ -286,15 +262,20 @@ impl Router {
         answer: Answer,
         obs: &mut impl Observer,
     ) -> Step {
-        let request = self.requests.peek(ticket).request.id;
+        let state = self.requests.peek(ticket);
+        let (request, caller_left) = (state.request.id, state.caller_left);
         self.requests.remove(ticket);
-        obs.observe(
-            now,
-            &Event::Answered {
+        let event = match caller_left {
+            Some(deployment) => Event::Cancelled {
+                request,
+                deployment: Some(deployment),
+            },
+            None => Event::Answered {
                 request,
                 answer: &answer,
             },
-        );
+        };
+        obs.observe(now, &event);
         Step::Done(answer)
     }
 }

@@ -51,6 +51,8 @@ pub(crate) struct RequestState {
     /// A slot was kept for it while it is parked.
     pub(crate) slot_granted: bool,
     pub(crate) hop: Hop,
+    /// Nobody waits for its answer any more, although this deployment is still at it.
+    pub(crate) caller_left: Option<DeploymentId>,
     /// The wait under way is the last: nothing is tried after it.
     pub(crate) gives_up_after_wait: bool,
     /// The error that the wait under way follows.
@@ -174,6 +176,7 @@ impl InFlight {
             holds_slot: false,
             slot_granted: false,
             hop,
+            caller_left: None,
             gives_up_after_wait: false,
             error,
             walks: Vec::new(),
@@ -256,6 +259,7 @@ impl RequestState {
         self.holds_slot = false;
         self.slot_granted = false;
         self.hop = hop;
+        self.caller_left = None;
         self.gives_up_after_wait = false;
         self.error = error;
         self.walks.clear();

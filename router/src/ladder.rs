@@ -42,6 +42,9 @@ impl Router {
         obs: &mut impl Observer,
     ) -> Next {
         let state = self.requests.get(ticket);
+        if state.caller_left.is_some() {
+            return Next::Fail(error);
+        }
         let failed = match error {
             RouteError::Attempt {
                 deployment,

@@ -72,6 +72,7 @@ mod fallback;
 mod in_flight;
 mod ladder;
 mod latency_samples;
+mod leaving;
 mod limits;
 #[cfg(feature = "live")]
 pub mod live;

@@ -214,6 +214,9 @@ pub enum WhenSlotsFull {
 /// How least-busy counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum LeastBusyRules {
+    /// What is really in flight: raised and lowered by the same attempt on every way out, never
+    /// forgotten, whatever the group; equals share by chance (BR-044).
+    InFlight,
     /// Only candidates are compared; a pick counts from the moment it is made.
     PerCandidate,
     /// One dictionary for a group, forgotten after 600 s; the least of all its members is sought
@@ -362,6 +365,7 @@ impl Profile {
             // What the operator sets holds for a lone deployment too. (BR-012)
             allowed_fails_spares_lone: false,
             when_slots_full: WhenSlotsFull::Queue,
+            least_busy: LeastBusyRules::InFlight,
             latency_placeholder_is_a_sample: false,
             streams_ranked_by_first_token_alone: true,
             streams_commit_at: Reached::Content,

@@ -25,7 +25,7 @@ use crate::{
     rng::Seed,
     routing_groups,
     scheduler::Queues,
-    step::{Answer, Attempt, Held, Parked, RouteError, Turn, Wait, WaitReason},
+    step::{Answer, Attempt, Parked, RouteError, Turn, Wait, WaitReason},
     strategies::Strategies,
     strategy::Sent,
     time::Instant,
@@ -295,56 +295,6 @@ impl Router {
                 Turn { step, released }
             }
         }
-    }
-
-    /// The caller went away. Gives a parked request that may go on now, if that freed a slot.
-    pub fn cancel(
-        &mut self,
-        now: Instant,
-        held: Held,
-        obs: &mut impl Observer,
-    ) -> Option<RequestId> {
-        let (ticket, deployment, released) = match held {
-            Held::Attempt(Attempt {
-                ticket, deployment, ..
-            }) => {
-                self.states[deployment.index()].in_flight -= 1;
-                (
-                    ticket,
-                    Some(deployment),
-                    self.abandon(now, ticket, deployment),
-                )
-            }
-            Held::Parked(Parked {
-                ticket,
-                request,
-                deployment,
-                ..
-            }) => {
-                let state = self.requests.get(ticket);
-                let released = if state.slot_granted {
-                    state.holds_slot = true;
-                    self.release_slot(ticket, deployment)
-                } else {
-                    self.states[deployment.index()]
-                        .parked
-                        .retain(|&r| r != request);
-                    None
-                };
-                (ticket, None, released)
-            }
-            Held::Wait(Wait { ticket, .. }) => (ticket, None, self.abandon_wait(now, ticket)),
-        };
-        let request = self.requests.get(ticket).request.id;
-        obs.observe(
-            now,
-            &Event::Cancelled {
-                request,
-                deployment,
-            },
-        );
-        self.requests.remove(ticket);
-        released
     }
 
     /// Until when a deployment is in cooldown, if it is.

@@ -4,7 +4,8 @@
 //! worker, after whatever happens in the same instant, so a caller that sends one request after
 //! another alternates between two idle deployments. 1.92 also adds an attempt only once it is on
 //! its way, so requests of the same instant all see the same counts, and it forgets a group's
-//! counts every ten minutes.
+//! counts every ten minutes. `corrected` goes by what the router has in flight, and counts nothing
+//! by itself (BR-044).
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -13,10 +14,38 @@ use crate::{
     outcome::Outcome, profile::LeastBusyRules, request::DeploymentId, rng::KeyedRng, time::Instant,
 };
 
-/// `least-busy`.
+/// The strategy for these rules.
+pub(super) fn build(rules: LeastBusyRules) -> Box<dyn RoutingStrategy> {
+    match rules {
+        LeastBusyRules::InFlight => Box::new(LeastInFlight),
+        LeastBusyRules::PerCandidate => Box::new(LeastBusy::new(false)),
+        LeastBusyRules::SharedDictionary => Box::new(LeastBusy::new(true)),
+    }
+}
+
+/// `least-busy` of `corrected`: by what is in flight, equals by chance.
 #[derive(Debug)]
-pub(super) struct LeastBusy {
-    rules: LeastBusyRules,
+struct LeastInFlight;
+
+impl RoutingStrategy for LeastInFlight {
+    fn pick(
+        &mut self,
+        cx: &PickContext<'_>,
+        candidates: &Candidates<'_>,
+        rng: &mut KeyedRng,
+    ) -> Option<DeploymentId> {
+        let members = candidates.members;
+        let least = members.iter().map(|&d| cx.in_flight(d)).min()?;
+        let equals = || members.iter().filter(|&&d| cx.in_flight(d) == least);
+        equals().nth(rng.below(equals().count())).copied()
+    }
+}
+
+/// `least-busy` of LiteLLM.
+#[derive(Debug)]
+struct LeastBusy {
+    /// 1.92's rules: one dictionary for a group.
+    one_dictionary: bool,
     /// By group.
     groups: Vec<Counts>,
     /// Changes that are seen only after this instant.
@@ -43,18 +72,18 @@ struct Change {
 }
 
 impl LeastBusy {
-    pub(super) fn new(rules: LeastBusyRules) -> Self {
+    fn new(one_dictionary: bool) -> Self {
         Self {
-            rules,
+            one_dictionary,
             groups: Vec::new(),
             late: VecDeque::new(),
         }
     }
 
     fn ttl(&self) -> Duration {
-        match self.rules {
-            LeastBusyRules::PerCandidate => Duration::from_secs(3_600),
-            LeastBusyRules::SharedDictionary => Duration::from_secs(600),
+        match self.one_dictionary {
+            false => Duration::from_secs(3_600),
+            true => Duration::from_secs(600),
         }
     }
 
@@ -76,9 +105,9 @@ impl LeastBusy {
 
     fn apply(&mut self, change: Change) {
         let ttl = self.ttl();
-        let floor = match self.rules {
-            LeastBusyRules::PerCandidate => 0,
-            LeastBusyRules::SharedDictionary => i32::MIN,
+        let floor = match self.one_dictionary {
+            false => 0,
+            true => i32::MIN,
         };
         let counts = self.group(change.group);
         counts.forget_if_expired(change.at, ttl);
@@ -124,16 +153,16 @@ impl RoutingStrategy for LeastBusy {
         rng: &mut KeyedRng,
     ) -> Option<DeploymentId> {
         self.settle(cx.now);
-        let rules = self.rules;
+        let one_dictionary = self.one_dictionary;
         let counts = self.group(cx.group.index());
         let exists = cx.now < counts.expires;
-        match rules {
-            LeastBusyRules::PerCandidate => {
+        match one_dictionary {
+            false => {
                 let count = |d: &DeploymentId| if exists { counts.count(*d) } else { 0 };
                 candidates.members.iter().min_by_key(|d| count(d)).copied()
             }
-            LeastBusyRules::SharedDictionary if !exists => candidates.members.first().copied(),
-            LeastBusyRules::SharedDictionary => {
+            true if !exists => candidates.members.first().copied(),
+            true => {
                 for &deployment in candidates.members {
                     counts.entry(deployment);
                 }
@@ -156,9 +185,9 @@ impl RoutingStrategy for LeastBusy {
             deployment: sent.deployment,
             by: 1,
         };
-        match self.rules {
-            LeastBusyRules::PerCandidate => self.apply(change),
-            LeastBusyRules::SharedDictionary => self.late.push_back(change),
+        match self.one_dictionary {
+            false => self.apply(change),
+            true => self.late.push_back(change),
         }
     }
 
@@ -184,17 +213,14 @@ impl RoutingStrategy for LeastBusy {
 
     /// 1.92 takes off what was never added, so that each hit leaves one less (quirk Q12).
     fn on_cached(&mut self, now: Instant, sent: &Sent<'_>, outcome: &Outcome) {
-        match self.rules {
-            LeastBusyRules::PerCandidate => {}
-            LeastBusyRules::SharedDictionary => {
-                self.on_finished(now, sent, Duration::ZERO, outcome);
-            }
+        if self.one_dictionary {
+            self.on_finished(now, sent, Duration::ZERO, outcome);
         }
     }
 
     fn on_abandoned(&mut self, now: Instant, sent: &Sent<'_>) {
         // 1.92 never hears of an abandoned attempt and keeps counting it.
-        if self.rules == LeastBusyRules::PerCandidate {
+        if !self.one_dictionary {
             let change = Change {
                 at: now,
                 group: sent.group.index(),

@@ -8,6 +8,8 @@ mod least_busy;
 mod lowest_cost;
 mod lowest_latency;
 mod simple_shuffle;
+#[cfg(test)]
+pub(crate) mod tests;
 mod usage_based;
 mod usage_based_v2;
 
@@ -17,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     config::DeploymentConfig,
+    deployment::DeploymentState,
     outcome::Outcome,
     profile::Profile,
     rate_limits::RateLimits,
@@ -85,7 +88,7 @@ impl StrategySpec {
             Self::SimpleShuffle | Self::Priority => {
                 Box::new(simple_shuffle::SimpleShuffle::new(profile.shuffle_metric))
             }
-            Self::LeastBusy => Box::new(least_busy::LeastBusy::new(profile.least_busy)),
+            Self::LeastBusy => least_busy::build(profile.least_busy),
             Self::LowestLatency(args) => {
                 Box::new(lowest_latency::LowestLatency::new(*args, profile, epoch))
             }
@@ -249,6 +252,8 @@ pub struct PickContext<'a> {
     pub deployments: &'a [DeploymentConfig],
     /// Requests and tokens of the minute, as the router itself counts them.
     pub(crate) limits: &'a RateLimits,
+    /// Live state of all deployments, by id.
+    pub(crate) states: &'a [DeploymentState],
 }
 
 impl PickContext<'_> {
@@ -256,6 +261,13 @@ impl PickContext<'_> {
     #[must_use]
     pub fn config(&self, deployment: DeploymentId) -> &DeploymentConfig {
         &self.deployments[deployment.index()]
+    }
+
+    /// Attempts in flight at a deployment, with those of other routers as far as they are shared.
+    #[must_use]
+    pub fn in_flight(&self, deployment: DeploymentId) -> u32 {
+        let state = &self.states[deployment.index()];
+        state.in_flight.saturating_add(state.in_flight_elsewhere)
     }
 }
 
@@ -279,186 +291,4 @@ pub struct Sent<'a> {
     pub stream: bool,
     /// Whose it is.
     pub request: &'a Request,
-}
-
-#[cfg(test)]
-pub(crate) mod tests {
-    use super::*;
-    use crate::{
-        config::RouterConfig,
-        outcome::{ErrorClass, Failure, Usage},
-        request::RequestId,
-        rng::{Purpose, Seed},
-    };
-
-    /// `n` deployments of one group.
-    pub(crate) fn deployments(n: usize) -> Vec<DeploymentConfig> {
-        let ids = ["a", "b", "c"];
-        RouterConfig::of_deployments(ids)
-            .deployments
-            .into_iter()
-            .take(n)
-            .collect()
-    }
-
-    /// A strategy and its surroundings, driven by hand.
-    pub(crate) struct Fixture {
-        spec: StrategySpec,
-        strategy: Box<dyn RoutingStrategy>,
-        configs: Vec<DeploymentConfig>,
-        pub(crate) limits: RateLimits,
-        pub(crate) blocking: bool,
-        now: Instant,
-    }
-
-    impl Fixture {
-        pub(crate) fn new(
-            spec: StrategySpec,
-            configs: Vec<DeploymentConfig>,
-            profile: Profile,
-        ) -> Self {
-            let config = RouterConfig {
-                profile,
-                deployments: configs.clone(),
-                ..RouterConfig::default()
-            };
-            let reserves = matches!(spec, StrategySpec::UsageBasedV2(_)).then(UsageArgs::default);
-            let limits = RateLimits::new(&config, reserves);
-            Self {
-                strategy: spec.build(&profile, Epoch::default()),
-                spec,
-                configs,
-                limits,
-                blocking: false,
-                now: Instant::ZERO,
-            }
-        }
-
-        pub(crate) fn len(&self) -> usize {
-            self.configs.len()
-        }
-
-        pub(crate) fn at(&mut self, seconds: f64) {
-            self.now = Instant::from_secs_f64(seconds);
-        }
-
-        pub(crate) fn pick(
-            &mut self,
-            request: u64,
-            members: &[u32],
-            whole: bool,
-        ) -> Option<DeploymentId> {
-            let members: Vec<_> = members.iter().copied().map(DeploymentId).collect();
-            let request = asked(request);
-            let cx = PickContext {
-                now: self.now,
-                group: ModelId(0),
-                request: &request,
-                spec: &self.spec,
-                blocking: self.blocking,
-                deployments: &self.configs,
-                limits: &self.limits,
-            };
-            let mut rng = KeyedRng::new(Seed(1), Purpose::named("test.pick"), request.id.0, 0);
-            self.strategy.pick(
-                &cx,
-                &Candidates {
-                    members: &members,
-                    whole,
-                },
-                &mut rng,
-            )
-        }
-
-        pub(crate) fn sent(&mut self, deployment: DeploymentId) {
-            let request = asked(0);
-            self.strategy.on_sent(self.now, &sent(&request, deployment));
-        }
-
-        /// An answer of one token that took so long.
-        pub(crate) fn succeeded(&mut self, deployment: DeploymentId, seconds: f64) {
-            let usage = Usage::new(10, 1);
-            let outcome = Outcome::Success {
-                usage,
-                first_token_after: None,
-            };
-            self.finished(deployment, seconds, &outcome);
-        }
-
-        pub(crate) fn failed(&mut self, deployment: DeploymentId, class: ErrorClass) {
-            self.finished(deployment, 0.0, &Outcome::Failure(Failure::of(class)));
-        }
-
-        /// The router counted an answer.
-        pub(crate) fn answered(&mut self, deployment: DeploymentId, usage: Usage) {
-            self.limits.answered(self.now, deployment, usage);
-        }
-
-        /// Whether the router lets an attempt go out.
-        pub(crate) fn reserved(&mut self, deployment: DeploymentId) -> bool {
-            let config = &self.configs[deployment.index()];
-            self.limits
-                .before_call(self.now, deployment, config)
-                .is_ok()
-        }
-
-        pub(crate) fn finished(
-            &mut self,
-            deployment: DeploymentId,
-            seconds: f64,
-            outcome: &Outcome,
-        ) {
-            let mut request = asked(0);
-            request.overrides = self.blocking.then(|| {
-                std::sync::Arc::new(crate::Overrides {
-                    blocking: true,
-                    ..crate::Overrides::default()
-                })
-            });
-            let took = Duration::from_secs_f64(seconds);
-            self.strategy
-                .on_finished(self.now, &sent(&request, deployment), took, outcome);
-        }
-    }
-
-    fn asked(id: u64) -> Request {
-        Request {
-            id: RequestId(id),
-            model: ModelId(0),
-            prompt_tokens: 10,
-            max_tokens: None,
-            stream: false,
-            origin: crate::request::Origin::default(),
-            overrides: None,
-        }
-    }
-
-    fn sent(request: &Request, deployment: DeploymentId) -> Sent<'_> {
-        Sent {
-            group: ModelId(0),
-            deployment,
-            stream: request.stream,
-            request,
-        }
-    }
-
-    #[test]
-    fn every_name_names_the_strategy_that_is_called_so() {
-        for name in StrategySpec::NAMES.into_iter().chain(["priority"]) {
-            assert_eq!(StrategySpec::named(name).map(|s| s.name()), Some(name));
-        }
-        assert_eq!(StrategySpec::named("nobody"), None);
-    }
-
-    #[test]
-    fn every_strategy_file_has_a_name_in_the_table() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/strategy");
-        let files = std::fs::read_dir(folder).unwrap().count();
-
-        assert_eq!(
-            files,
-            StrategySpec::NAMES.len() + 1,
-            "one file for each, and this one"
-        );
-    }
 }

@@ -22,6 +22,8 @@ pub(crate) struct Ask {
     pub(crate) steered: Vec<String>,
     /// The caller goes away this long after asking.
     pub(crate) cancelled_after: Option<Duration>,
+    /// Its call upstream is not cancelled with it.
+    pub(crate) upstream_goes_on: bool,
     /// Which router it goes through.
     pub(crate) router: usize,
 }
@@ -36,6 +38,7 @@ impl Ask {
             overrides: None,
             steered: Vec::new(),
             cancelled_after: None,
+            upstream_goes_on: false,
             router: 0,
         }
     }
@@ -58,6 +61,12 @@ impl Ask {
 
     pub(crate) fn cancelled_after(mut self, seconds: f64) -> Self {
         self.cancelled_after = Some(span(seconds));
+        self
+    }
+
+    /// The call upstream goes on without its caller.
+    pub(crate) fn upstream_goes_on(mut self) -> Self {
+        self.upstream_goes_on = true;
         self
     }
 

@@ -275,6 +275,13 @@ impl World {
             }
             Due::Cancelled(ask) => {
                 let asked = &mut self.asks[ask];
+                if asked.ask.upstream_goes_on
+                    && let Some(Held::Attempt(attempt)) = &asked.held
+                {
+                    self.routers[asked.ask.router].0.caller_left(attempt);
+                    asked.answered.as_mut().expect("it began").ended = now;
+                    return;
+                }
                 let Some(held) = asked.held.take() else {
                     return;
                 };
@@ -414,6 +421,10 @@ impl World {
         let waits = &self.routers[asked.ask.router].1.waits;
         let own = waits.iter().filter(|(id, ..)| *id == asked.id);
         let answered = asked.answered.as_mut().expect("it began");
+        if answered.ended != answered.asked {
+            // Its caller had gone.
+            return;
+        }
         answered.waits = own.map(|(_, wait, why)| (*wait, *why)).collect();
         answered.ended = self.now;
         answered.queued = answer.trail().waited;

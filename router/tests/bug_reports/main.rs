@@ -17,6 +17,7 @@ mod kind_02_cooldown_that_triggers_wrongly;
 mod kind_04_retries_and_waiting;
 mod kind_06_choosing_by_weight;
 mod kind_08_latency;
+mod kind_08_least_busy;
 mod kind_09_concurrency;
 mod kind_10_streaming_failures;
 mod kind_11_time_limits;

@@ -1,0 +1,97 @@
+//! Callers that go away. Whatever a request holds is given back: its place in flight, its slot, its
+//! place in a queue. (BR-046, BR-047)
+//!
+//! Either the call upstream is cancelled with it ([`Router::cancel`]), or it goes on and counts until
+//! it really ends ([`Router::caller_left`]).
+
+use crate::{
+    observe::{Event, Observer},
+    request::{DeploymentId, RequestId},
+    router::Router,
+    step::{Attempt, Held, Parked, Ticket, Wait},
+    strategy::Sent,
+    time::Instant,
+};
+
+impl Router {
+    /// The caller went away. Gives a parked request that may go on now, if that freed a slot.
+    pub fn cancel(
+        &mut self,
+        now: Instant,
+        held: Held,
+        obs: &mut impl Observer,
+    ) -> Option<RequestId> {
+        let (ticket, deployment, released) = match held {
+            Held::Attempt(Attempt {
+                ticket, deployment, ..
+            }) => {
+                self.states[deployment.index()].in_flight -= 1;
+                (
+                    ticket,
+                    Some(deployment),
+                    self.abandon(now, ticket, deployment),
+                )
+            }
+            Held::Parked(Parked {
+                ticket,
+                request,
+                deployment,
+                ..
+            }) => {
+                let state = self.requests.get(ticket);
+                let released = if state.slot_granted {
+                    state.holds_slot = true;
+                    self.release_slot(ticket, deployment)
+                } else {
+                    self.states[deployment.index()]
+                        .parked
+                        .retain(|&r| r != request);
+                    None
+                };
+                (ticket, None, released)
+            }
+            Held::Wait(Wait { ticket, .. }) => (ticket, None, self.abandon_wait(now, ticket)),
+        };
+        let request = self.requests.get(ticket).request.id;
+        obs.observe(
+            now,
+            &Event::Cancelled {
+                request,
+                deployment,
+            },
+        );
+        self.requests.remove(ticket);
+        released
+    }
+
+    /// The caller went away, and the call upstream goes on: its end must still be told with
+    /// [`Router::attempt_finished`], which then is the end of the request. Nothing follows a failure.
+    pub fn caller_left(&mut self, attempt: &Attempt) {
+        let state = self.requests.get(attempt.ticket);
+        state.caller_left = Some(attempt.deployment);
+    }
+
+    /// The caller went away during an attempt.
+    fn abandon(
+        &mut self,
+        now: Instant,
+        ticket: Ticket,
+        deployment: DeploymentId,
+    ) -> Option<RequestId> {
+        let state = self.requests.peek(ticket);
+        let sent = Sent {
+            group: state.hop.group,
+            deployment,
+            stream: state.request.stream,
+            request: &state.request,
+        };
+        self.strategies.on_abandoned(now, &sent);
+        self.release_slot(ticket, deployment)
+    }
+
+    /// The caller went away during a wait. One of the client library's is inside an attempt.
+    fn abandon_wait(&mut self, now: Instant, ticket: Ticket) -> Option<RequestId> {
+        let deployment = self.requests.get(ticket).client.waits_at.take()?;
+        self.abandon(now, ticket, deployment)
+    }
+}
