@@ -1,13 +1,11 @@
-//! Who may be picked: the filters before the strategy, in LiteLLM's order. (semantics 2.3)
-//!
-//! Exclusions (cooled, blocked, already had) come before preferences (order tiers). An empty set
-//! stays empty and is an answer that says why.
+//! Who is picked, and who could be: the candidates of a hop, which the filters leave, and the
+//! strategy's choice of one. (semantics 2.3)
 
 use std::time::Duration;
 
 use crate::{
     directory::TargetKind,
-    observe::{Event, Observer, PassedOver},
+    observe::{Event, Observer},
     request::{DeploymentId, ModelId},
     retry::GroupHealth,
     rng::{KeyedRng, Purpose},
@@ -41,14 +39,11 @@ impl Router {
             }
             TargetKind::Group => {}
         }
-        let state = self.requests.get(ticket);
-        let whole = target.plain
-            && now >= self.all_warm_at
-            && state.excluded.is_empty()
-            && state.refused.is_empty();
-        let draw = state.next_draw();
-        if !whole {
-            self.filter(now, ticket, obs);
+        let whole = self.is_unfiltered(now, ticket, target);
+        let draw = self.requests.get(ticket).next_draw();
+        if !whole && let Err(error) = self.filter(now, ticket, obs) {
+            self.nothing_to_pick(now, ticket, obs);
+            return Err(error);
         }
         let members: &[DeploymentId] = if whole {
             &self.registry.target(hop.group).members
@@ -82,13 +77,7 @@ impl Router {
         };
         let candidates = u32::try_from(members.len()).unwrap_or(u32::MAX);
         let Some(deployment) = picked else {
-            obs.observe(
-                now,
-                &Event::NothingToPick {
-                    request: id,
-                    group: hop.group,
-                },
-            );
+            self.nothing_to_pick(now, ticket, obs);
             return Err(match candidates {
                 0 => self.no_deployments(now, hop.group),
                 _ => self.nobody_fits(now, ticket, blocking, obs),
@@ -113,68 +102,15 @@ impl Router {
         self.strategies.picks_as_blocking() || self.requests.peek(ticket).request.is_blocking()
     }
 
-    /// Fills `self.candidates` with the members of the hop's group that pass the filters.
-    fn filter(&mut self, now: Instant, ticket: Ticket, obs: &mut impl Observer) {
+    fn nothing_to_pick(&self, now: Instant, ticket: Ticket, obs: &mut impl Observer) {
         let state = self.requests.peek(ticket);
-        let hop = state.hop;
-        let request = state.request.id;
-        let target = self.registry.target(hop.group);
-        let config = &self.config.deployments;
-        let mut passed_over = |deployment, why| {
-            obs.observe(
-                now,
-                &Event::PassedOver {
-                    request,
-                    deployment,
-                    why,
-                },
-            );
-        };
-        let candidates = &mut self.candidates;
-        candidates.clear();
-        for &deployment in &target.members {
-            if let Some(until) = self.states[deployment.index()].cooled_at(now) {
-                passed_over(deployment, PassedOver::Cooled(until));
-            } else if config[deployment.index()].blocked {
-                passed_over(deployment, PassedOver::Blocked);
-            } else {
-                candidates.push(deployment);
-            }
-        }
-        let refused_first = self.config.profile.corrections.failed_tiers_are_left;
-        if refused_first {
-            drop_refused(candidates, &state.refused, &mut passed_over);
-        }
-        // The tier asked for, if it has a candidate, else the lowest that has one; those without
-        // an order count only where no candidate has one.
-        let order = |d: &DeploymentId| target.order(*d, config);
-        let asked = hop
-            .tier
-            .filter(|tier| candidates.iter().any(|d| order(d) == Some(*tier)));
-        let tier = match hop.tier {
-            Some(_) if self.config.profile.order_pin_is_strict => hop.tier,
-            Some(_) => asked,
-            None => candidates.iter().filter_map(order).min(),
-        };
-        if let Some(tier) = tier {
-            candidates.retain(|d| {
-                let stays = order(d) == Some(tier);
-                if !stays {
-                    passed_over(*d, PassedOver::OtherOrderTier);
-                }
-                stays
-            });
-        }
-        candidates.retain(|d| {
-            let excluded = state.excluded.contains(d);
-            if excluded {
-                passed_over(*d, PassedOver::Excluded);
-            }
-            !excluded
-        });
-        if !refused_first {
-            drop_refused(candidates, &state.refused, &mut passed_over);
-        }
+        obs.observe(
+            now,
+            &Event::NothingToPick {
+                request: state.request.id,
+                group: state.hop.group,
+            },
+        );
     }
 
     /// How many deployments the name has, and how many are neither cooled nor blocked. A
@@ -213,22 +149,4 @@ impl Router {
             status: self.config.profile.no_deployments_status,
         }
     }
-}
-
-/// Takes out whoever refused the request, unless nobody would be left.
-fn drop_refused(
-    candidates: &mut Vec<DeploymentId>,
-    refused: &[DeploymentId],
-    passed_over: &mut impl FnMut(DeploymentId, PassedOver),
-) {
-    if candidates.iter().all(|d| refused.contains(d)) {
-        return;
-    }
-    candidates.retain(|d| {
-        let stays = !refused.contains(d);
-        if !stays {
-            passed_over(*d, PassedOver::Refused);
-        }
-        stays
-    });
 }

@@ -79,9 +79,11 @@ pub struct DeploymentConfig {
     /// What a request is billed by: own prices, `model_info`, `base_model` or the registry,
     /// resolved by whoever reads the configuration (semantics 11.1).
     pub prices: Prices,
-    /// The longest prompt it takes, in tokens, from `model_info` or the registry: what
-    /// `enable_pre_call_checks` looks at. `None`: unknown.
+    /// `max_input_tokens` of the price registry's entry of its model: the longest prompt it takes,
+    /// in tokens, which `enable_pre_call_checks` looks at. `None`: unknown.
     pub max_input_tokens: Option<u32>,
+    /// `model_info.max_input_tokens`: comes before the registry's.
+    pub model_info_max_input_tokens: Option<u32>,
     /// `region_name`.
     pub region_name: Option<String>,
     /// `tags`.
@@ -111,9 +113,10 @@ impl DeploymentConfig {
 /// A limit on spending in a window of time.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Budget {
-    /// US dollars. `None` where a provider's entry gives none: it then serves nothing (semantics 8.6).
+    /// US dollars. Zero is no limit. `None` where a provider's entry gives none: with a window it then
+    /// serves nothing (semantics 8.6).
     pub limit: Option<f64>,
-    /// The length of the window. `None`: it never ends.
+    /// The length of the window. `None`: nothing is limited (observed).
     pub period: Option<Duration>,
 }
 

@@ -66,6 +66,7 @@ impl Router {
         obs: &mut impl Observer,
     ) -> Result<Step, RouteError> {
         let deployment = self.pick(now, ticket, obs)?;
+        self.filters_learn_pick(now, ticket, deployment);
         if let Some(group) = self.fixed[deployment.index()].silent {
             self.mirror(now, ticket, group, obs);
         }

@@ -137,6 +137,16 @@ pub struct Profile {
     pub default_priority_fails: bool,
     /// Whether the mirror of a streamed request streams too (9.4).
     pub mirrors_stream: bool,
+    /// Whether `enable_pre_call_checks` passes over who was picked as often in a minute as its `rpm`
+    /// says (2.3.9).
+    pub pre_call_checks_count_picks: bool,
+    /// Whether `model_info.max_input_tokens` is believed of deployments of the same model that give
+    /// none (Q20; observed in 1.110 too).
+    pub windows_leak: bool,
+    /// Whether it is then believed before what the registry knows of the model (Q20; observed).
+    pub windows_leak_over_known: bool,
+    /// Whether embeddings are added to budgets (observed).
+    pub embeddings_spend: bool,
     /// Whether a deployment whose `model_name` has stars can be benched (1.7, quirk Q38). Corrected: it
     /// can, for every name that it serves (BR-056).
     pub wildcards_cool: bool,
@@ -281,6 +291,10 @@ impl Profile {
             queue_entries_stay: false,
             default_priority_fails: false,
             mirrors_stream: true,
+            pre_call_checks_count_picks: false,
+            windows_leak: true,
+            windows_leak_over_known: false,
+            embeddings_spend: true,
             wildcards_cool: false,
             fallback_keys_infer_provider: true,
             fallback_keys_match_patterns: false,
@@ -345,6 +359,10 @@ impl Profile {
             queue_entries_stay: true,
             default_priority_fails: true,
             mirrors_stream: false,
+            pre_call_checks_count_picks: true,
+            windows_leak: true,
+            windows_leak_over_known: true,
+            embeddings_spend: false,
             wildcards_cool: false,
             fallback_keys_infer_provider: false,
             fallback_keys_match_patterns: false,
@@ -372,6 +390,7 @@ impl Profile {
             stream_errors_keep_class: true,
             opening_frames_pass: false,
             keep_alives_are_progress: false,
+            windows_leak: false,
             wildcards_cool: true,
             fallback_keys_match_patterns: true,
             ..Self::litellm_1_110()

@@ -13,7 +13,6 @@ pub(crate) fn of(deployment: &DeploymentConfig) -> Option<&str> {
 }
 
 /// A deployment's `model` with its provider before it.
-#[cfg_attr(not(test), expect(dead_code, reason = "pre-call checks ask for it"))]
 pub(crate) fn qualified_model(deployment: &DeploymentConfig) -> String {
     let model = &deployment.model;
     match of(deployment) {

@@ -4,6 +4,7 @@ use crate::{
     config::RouterSettings,
     error::ConfigError,
     fallback::ListsGiven,
+    filters::OptionalFilters,
     plan::Fixed,
     request::{DeploymentId, ModelId},
     router::Router,
@@ -18,7 +19,10 @@ impl Router {
     /// If the routing groups make no sense. Nothing changes then.
     pub fn update_settings(&mut self, settings: RouterSettings) -> Result<(), ConfigError> {
         routing_groups::check(&settings, &self.config.profile)?;
-        self.config.settings = settings;
+        let before = std::mem::replace(&mut self.config.settings, settings);
+        if OptionalFilters::depend_on(&before, &self.config.settings) {
+            self.filters = OptionalFilters::new(&self.config);
+        }
         self.strategies.select(&self.config.settings);
         let (reserves, hears) = self.strategies.usage_v2();
         let deployments = self.config.deployments.len();

@@ -11,6 +11,7 @@ use crate::{
     deployment::DeploymentState,
     error::ConfigError,
     fallback::ListsGiven,
+    filters::OptionalFilters,
     in_flight::InFlight,
     ladder::Next,
     mirroring::Mirrors,
@@ -44,6 +45,7 @@ pub struct Router {
     pub(crate) retry_policies: Vec<Option<RetryPolicy>>,
     pub(crate) strategies: Strategies,
     pub(crate) rate_limits: RateLimits,
+    pub(crate) filters: Option<Box<OptionalFilters>>,
     pub(crate) states: Vec<DeploymentState>,
     /// By deployment: what does not change.
     pub(crate) fixed: Vec<Fixed>,
@@ -74,6 +76,7 @@ impl Router {
             retry_policies: Vec::new(),
             rate_limits: RateLimits::new(config, strategies.usage_v2().0),
             strategies,
+            filters: OptionalFilters::new(config),
             states: config
                 .deployments
                 .iter()
@@ -215,6 +218,7 @@ impl Router {
                     .increment(now, COUNT_TTL);
                 self.strategies.on_finished(now, &sent, all_took, outcome);
                 self.rate_limits.answered(now, deployment, *usage);
+                self.spend(now, ticket, deployment, *usage);
                 self.store_in_cache(now, ticket, *usage);
                 let state = self.requests.peek(ticket);
                 let first_token = first_token_after.map_or(now, |after| state.since + after);

@@ -60,7 +60,6 @@ fn note_unknown(features: &mut BTreeSet<String>, of: &str, key: &str, known: &[&
 
 fn router_feature(key: &str, value: &Value) -> Option<String> {
     let feature = match key {
-        "enable_pre_call_checks" if *value == true => "pre-call checks",
         "enable_tag_filtering" if *value == true => "tag routing",
         "routing_strategy" if *value == "provider-budget-routing" => "provider-budget-routing",
         _ => return None,
@@ -72,13 +71,12 @@ fn optional_check(name: &Value) -> Option<String> {
     let feature = match name.as_str()? {
         "session_affinity" | "deployment_affinity" | "responses_api_deployment_check" => "affinity",
         "prompt_caching" => "prompt-caching affinity",
-        "router_budget_limiting" => "budgets",
         _ => return None,
     };
     Some(feature.to_owned())
 }
 
-const ROUTER_KEYS: [&str; 31] = [
+const ROUTER_KEYS: [&str; 35] = [
     "allowed_fails",
     "allowed_fails_policy",
     "cache_responses",
@@ -97,29 +95,35 @@ const ROUTER_KEYS: [&str; 31] = [
     "fallbacks",
     "ignore_invalid_deployments",
     "max_fallbacks",
+    "model_group_affinity_config",
     "model_group_alias",
     "model_group_retry_policy",
     "num_retries",
     "optional_pre_call_checks",
     "polling_interval",
+    "provider_budget_config",
     "retry_after",
     "retry_policy",
     "routing_groups",
     "routing_strategy",
     "routing_strategy_args",
+    "session_affinity_repin_on_failover",
     "stream_timeout",
     "tag_filtering_match_any",
+    "tag_routing_prefix",
     "timeout",
 ];
 
-/// `allowed_fails` and `max_retries` of a deployment are read by nobody; regions and tags only by
-/// features that are reported.
-const PARAM_KEYS: [&str; 19] = [
+/// `allowed_fails` and `max_retries` of a deployment are read by nobody.
+const PARAM_KEYS: [&str; 23] = [
     "allowed_fails",
     "api_base",
     "api_key",
+    "budget_duration",
     "cooldown_time",
+    "custom_llm_provider",
     "input_cost_per_token",
+    "max_budget",
     "max_parallel_requests",
     "max_retries",
     "model",
@@ -130,6 +134,7 @@ const PARAM_KEYS: [&str; 19] = [
     "rpm",
     "silent_model",
     "stream_timeout",
+    "tag_regex",
     "tags",
     "timeout",
     "tpm",
@@ -148,7 +153,7 @@ const INFO_KEYS: [&str; 9] = [
     "tpm",
 ];
 
-const REQUEST_KEYS: [&str; 17] = [
+const REQUEST_KEYS: [&str; 18] = [
     "allowed_model_region",
     "cache",
     "caching",
@@ -159,6 +164,7 @@ const REQUEST_KEYS: [&str; 17] = [
     "litellm_metadata",
     "litellm_session_id",
     "max_retries",
+    "messages",
     "metadata",
     "num_retries",
     "priority",

@@ -12,6 +12,7 @@
 
 mod compare;
 mod features;
+mod filters;
 mod pace;
 mod play;
 mod setup;
@@ -31,18 +32,13 @@ use router::{ProfileName, Router, Seed};
 use crate::{setup::Setup, vector::Vector};
 
 /// Features that recorded vectors use and the core does not have. It may only shrink.
-const NOT_MODELLED: [&str; 11] = [
+const NOT_MODELLED: [&str; 6] = [
     "a text in place of a number",
     "affinity",
-    "pre-call checks",
     "provider-budget-routing",
     "tag routing",
-    "the litellm_params setting budget_duration",
-    "the litellm_params setting max_budget",
-    "the litellm_params setting tag_regex",
     "the model_info setting input_cost_per_token",
     "the model_info setting output_cost_per_token",
-    "the router setting provider_budget_config",
 ];
 
 /// Runs of each vector, each with its own seed.

@@ -13,6 +13,7 @@ use router::{
 };
 
 use crate::{
+    filters,
     pace::Pace,
     setup,
     trace::{Played, PlayedAttempt, PlayedResult, Trace},
@@ -296,7 +297,7 @@ impl World<'_> {
             id,
             model: self.router.model(&asked.model),
             // About what the default prompt has, and one more for each filler word.
-            prompt_tokens: 15 + asked.words,
+            prompt_tokens: filters::prompt_tokens(&asked).unwrap_or(15 + asked.words),
             max_tokens: None,
             stream: asked.stream,
             origin: setup::origin(id, &asked),

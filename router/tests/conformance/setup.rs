@@ -12,6 +12,7 @@ use router::{
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::filters;
 use crate::vector::{Asked, Config, Object};
 
 /// What came of a configuration.
@@ -93,12 +94,6 @@ pub(crate) fn set(
         }
         "model_group_retry_policy" => settings.model_group_retry_policy = parse(value),
         "num_retries" => settings.num_retries = Some(as_u32(value)),
-        "optional_pre_call_checks" => {
-            let enforces = items(value)
-                .iter()
-                .any(|v| v == "enforce_model_rate_limits");
-            settings.optional_pre_call_checks.enforce_model_rate_limits = enforces;
-        }
         "retry_after" => settings.retry_after = seconds(value),
         "retry_policy" => settings.retry_policy = Some(parse::<RetryPolicy>(value)),
         "routing_strategy" => {
@@ -111,8 +106,9 @@ pub(crate) fn set(
         "polling_interval" => settings.polling_interval = Some(seconds(value)),
         "stream_timeout" => settings.stream_timeout = Some(seconds(value)),
         "timeout" => settings.timeout = Some(seconds(value)),
-        // Acted on elsewhere, of features reported before, or without influence on what is recorded.
-        _ => {}
+        // Of filters, acted on elsewhere, of features reported before, or without influence on what
+        // is recorded.
+        _ => filters::set(settings, key, value),
     }
     Ok(())
 }
@@ -145,10 +141,15 @@ fn deployment(given: &Object) -> Result<DeploymentConfig, String> {
             "timeout" => deployment.timeout = Some(seconds(value)),
             "tpm" => deployment.tpm = value.as_u64(),
             "weight" => deployment.weight = value.as_f64(),
-            // Read by the driver, by features reported before, or by nobody.
-            _ => {}
+            // Of filters, read by the driver, by features reported before, or by nobody.
+            _ => filters::set_param(&mut deployment, key, value),
         }
     }
+    let priced = deployment.own_prices != Prices::default();
+    deployment.prices = match priced {
+        true => deployment.own_prices.clone(),
+        false => deployment.listed_prices.clone(),
+    };
     for (key, value) in entries(given, "model_info") {
         match key.as_str() {
             "allowed_fails" => deployment.allowed_fails = Some(as_u32(value)),
@@ -157,6 +158,9 @@ fn deployment(given: &Object) -> Result<DeploymentConfig, String> {
             }
             "blocked" => deployment.blocked = *value == true,
             "cooldown_time" => deployment.model_info_cooldown_time = Some(seconds(value)),
+            "max_input_tokens" => {
+                deployment.model_info_max_input_tokens = Some(as_u32(value));
+            }
             "order" => deployment.order = deployment.order.or(value.as_i64()),
             "rpm" => deployment.model_info_rpm = value.as_u64(),
             "tpm" => deployment.model_info_tpm = value.as_u64(),
@@ -185,7 +189,7 @@ pub(crate) fn origin(id: RequestId, asked: &Asked) -> Origin {
     Origin {
         content: NonZeroU64::new(id.0 + 1).map(ContentId),
         priority: asked.kwargs.get("priority").map(as_u32),
-        ..Origin::default()
+        ..filters::origin(asked)
     }
 }
 
@@ -216,8 +220,8 @@ pub(crate) fn overrides(asked: &Asked) -> Option<Overrides> {
             "num_retries" => overrides.num_retries = Some(as_u32(value)),
             "stream_timeout" => overrides.stream_timeout = Some(seconds(value)),
             "timeout" => overrides.timeout = Some(seconds(value)),
-            // Read by features reported before, or by nobody.
-            _ => {}
+            // Of filters, read by features reported before, or by nobody.
+            _ => filters::set_override(&mut overrides, key, value),
         }
     }
     (overrides != Overrides::default()).then_some(overrides)
@@ -422,11 +426,11 @@ pub(crate) fn items(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-fn parse<T: DeserializeOwned>(value: &Value) -> T {
+pub(crate) fn parse<T: DeserializeOwned>(value: &Value) -> T {
     serde_json::from_value(value.clone()).unwrap_or_else(|error| panic!("{value}: {error}"))
 }
 
-fn seconds(value: &Value) -> Duration {
+pub(crate) fn seconds(value: &Value) -> Duration {
     Duration::from_secs_f64(
         value
             .as_f64()

@@ -76,15 +76,25 @@ impl Hand {
         stream: bool,
         overrides: Option<Overrides>,
     ) -> Turn {
-        let request = Request {
+        self.arrive_as(model, |request| {
+            request.origin = origin;
+            request.stream = stream;
+            request.overrides = overrides.map(Arc::new);
+        })
+    }
+
+    /// A request of ten tokens, with this changed.
+    pub(crate) fn arrive_as(&mut self, model: &str, change: impl FnOnce(&mut Request)) -> Turn {
+        let mut request = Request {
             id: RequestId(self.next),
             model: self.router.model(model),
             prompt_tokens: 10,
             max_tokens: None,
-            stream,
-            origin,
-            overrides: overrides.map(Arc::new),
+            stream: false,
+            origin: Origin::default(),
+            overrides: None,
         };
+        change(&mut request);
         self.next += 1;
         self.router.arrive(self.now, request, &mut self.said)
     }

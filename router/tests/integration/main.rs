@@ -7,12 +7,14 @@
     reason = "any other step fails the test"
 )]
 
+mod budgets;
 mod cancelling;
 mod cooldowns;
 mod deadlines;
 mod harness;
 mod mirrors;
 mod names;
+mod pre_call_checks;
 mod priority_queue;
 mod rate_limits;
 mod response_cache;

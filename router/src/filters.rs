@@ -1,0 +1,173 @@
+//! The filters before the strategy, in LiteLLM's order. (semantics 2.3, steps 5 to 11)
+//!
+//! Each filter is a file of its own and takes candidates out of a [`Sieve`]. An empty set stays
+//! empty; some filters name the error that an empty set becomes.
+
+use crate::{
+    budgets::Budgets,
+    config::{RouterConfig, RouterSettings},
+    directory::Target,
+    observe::{Event, Observer, PassedOver},
+    pre_call_checks::PreCallChecks,
+    request::{DeploymentId, RequestId},
+    router::Router,
+    step::{RouteError, Ticket},
+    time::Instant,
+};
+
+/// The filters that only some configurations have.
+#[derive(Debug)]
+pub(crate) struct OptionalFilters {
+    pub(crate) budgets: Option<Budgets>,
+    pub(crate) pre_call_checks: Option<PreCallChecks>,
+}
+
+impl OptionalFilters {
+    /// `None` where no setting asks for one.
+    pub(crate) fn new(config: &RouterConfig) -> Option<Box<Self>> {
+        let filters = Self {
+            budgets: Budgets::new(config),
+            pre_call_checks: PreCallChecks::new(config),
+        };
+        let any = filters.budgets.is_some() || filters.pre_call_checks.is_some();
+        any.then(|| Box::new(filters))
+    }
+
+    /// Whether what they are made from changed: they then begin without history.
+    pub(crate) fn depend_on(before: &RouterSettings, now: &RouterSettings) -> bool {
+        before.enable_pre_call_checks != now.enable_pre_call_checks
+            || before.provider_budget_config != now.provider_budget_config
+    }
+}
+
+/// Who is left of a group, in one pick.
+#[derive(Debug)]
+pub(crate) struct Sieve<'a, O> {
+    pub(crate) now: Instant,
+    pub(crate) request: RequestId,
+    /// In the group's order.
+    pub(crate) left: &'a mut Vec<DeploymentId>,
+    obs: &'a mut O,
+}
+
+impl<O: Observer> Sieve<'_, O> {
+    /// Takes out everybody for whom there is a reason.
+    pub(crate) fn pass_over(&mut self, mut why: impl FnMut(DeploymentId) -> Option<PassedOver>) {
+        let (now, request) = (self.now, self.request);
+        let obs = &mut *self.obs;
+        self.left.retain(|&deployment| match why(deployment) {
+            None => true,
+            Some(why) => {
+                let event = Event::PassedOver {
+                    request,
+                    deployment,
+                    why,
+                };
+                obs.observe(now, &event);
+                false
+            }
+        });
+    }
+
+    /// Keeps those only for whom this holds; the others are passed over for one reason.
+    pub(crate) fn keep(&mut self, why: PassedOver, stays: impl Fn(DeploymentId) -> bool) {
+        self.pass_over(|d| (!stays(d)).then_some(why));
+    }
+
+    /// Takes out whoever refused the request, unless nobody would be left.
+    fn drop_refused(&mut self, refused: &[DeploymentId]) {
+        if self.left.iter().any(|d| !refused.contains(d)) {
+            self.keep(PassedOver::Refused, |d| !refused.contains(&d));
+        }
+    }
+}
+
+impl Router {
+    /// Tells the filters who was picked.
+    pub(crate) fn filters_learn_pick(
+        &mut self,
+        now: Instant,
+        ticket: Ticket,
+        picked: DeploymentId,
+    ) {
+        let Some(filters) = &mut self.filters else {
+            return;
+        };
+        let state = self.requests.peek(ticket);
+        if let Some(checks) = &mut filters.pre_call_checks
+            && !state.request.is_blocking()
+        {
+            checks.count_pick(now, &state.request, picked);
+        }
+    }
+
+    /// Whether every member of the group may be picked, so that no filter needs to look at them.
+    pub(crate) fn is_unfiltered(&self, now: Instant, ticket: Ticket, target: &Target) -> bool {
+        let state = self.requests.peek(ticket);
+        target.plain
+            && now >= self.all_warm_at
+            && state.excluded.is_empty()
+            && state.refused.is_empty()
+            && self.filters.as_ref().is_none_or(|filters| {
+                filters.pre_call_checks.is_none()
+                    && filters.budgets.as_ref().is_none_or(|b| b.all_left(now))
+            })
+    }
+
+    /// Fills `self.candidates` with the members of the hop's group that pass the filters.
+    pub(crate) fn filter(
+        &mut self,
+        now: Instant,
+        ticket: Ticket,
+        obs: &mut impl Observer,
+    ) -> Result<(), RouteError> {
+        let state = self.requests.peek(ticket);
+        let hop = state.hop;
+        let target = self.registry.target(hop.group);
+        let config = &self.config.deployments;
+        let states = &self.states;
+        // The blocking path knows no filters of callbacks and no tags. (semantics 2.7)
+        let blocking = self.picks_as_blocking(ticket);
+        self.candidates.clear();
+        self.candidates.extend_from_slice(&target.members);
+        let mut sieve = Sieve {
+            now,
+            request: state.request.id,
+            left: &mut self.candidates,
+            obs,
+        };
+        sieve.pass_over(|d| match states[d.index()].cooled_at(now) {
+            Some(until) => Some(PassedOver::Cooled(until)),
+            None => config[d.index()].blocked.then_some(PassedOver::Blocked),
+        });
+        if let Some(filters) = &self.filters {
+            if let Some(budgets) = filters.budgets.as_ref().filter(|_| !blocking) {
+                budgets.filter(&mut sieve)?;
+            }
+            if let Some(checks) = &filters.pre_call_checks {
+                checks.filter(&mut sieve, &state.request, config)?;
+            }
+        }
+        let refused_first = self.config.profile.corrections.failed_tiers_are_left;
+        if refused_first {
+            sieve.drop_refused(&state.refused);
+        }
+        // The tier asked for, if it has a candidate, else the lowest that has one; those without
+        // an order count only where no candidate has one.
+        let order = |d: DeploymentId| target.order(d, config);
+        let mut tiers = sieve.left.iter().filter_map(|&d| order(d));
+        let tier = match hop.tier {
+            Some(asked) if self.config.profile.order_pin_is_strict => Some(asked),
+            Some(asked) => tiers.any(|tier| tier == asked).then_some(asked),
+            None => tiers.min(),
+        };
+        if let Some(tier) = tier {
+            sieve.keep(PassedOver::OtherOrderTier, |d| order(d) == Some(tier));
+        }
+        sieve.keep(PassedOver::Excluded, |d| !state.excluded.contains(&d));
+        if !refused_first {
+            sieve.drop_refused(&state.refused);
+        }
+        Ok(())
+    }
+}
