@@ -64,6 +64,12 @@ pub struct Request {
 }
 
 impl Request {
+    /// Which of LiteLLM's calls it is.
+    #[must_use]
+    pub fn api(&self) -> Api {
+        self.overrides.as_ref().map(|o| o.api).unwrap_or_default()
+    }
+
     /// Whether it came through LiteLLM's blocking API.
     #[must_use]
     pub fn is_blocking(&self) -> bool {

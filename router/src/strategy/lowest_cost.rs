@@ -10,7 +10,7 @@ use crate::{
     config::DeploymentConfig,
     outcome::Outcome,
     profile::Profile,
-    request::DeploymentId,
+    request::{Api, DeploymentId},
     rng::KeyedRng,
     time::{Epoch, Instant},
 };
@@ -151,8 +151,9 @@ impl RoutingStrategy for LowestCost {
         let Outcome::Success { usage, .. } = outcome else {
             return;
         };
-        // 1.92 divides by them, and its error is swallowed.
-        if usage.completion_tokens == 0 && !self.counts_empty_answers {
+        // 1.92 divides by the tokens of a chat's answer, and its error is swallowed.
+        let chat = sent.request.api() == Api::Chat;
+        if chat && usage.completion_tokens == 0 && !self.counts_empty_answers {
             return;
         }
         let minute = self.epoch.local_minute(now);

@@ -135,10 +135,18 @@ fn prefix(asked: &Asked) -> Option<NonZeroU64> {
     Some(id(&serde_json::json!([&messages[..last], within])))
 }
 
-/// Tokens of a prompt that is written out: about one a word.
-pub(crate) fn prompt_tokens(asked: &Asked) -> Option<u32> {
-    let text = asked.kwargs.get("messages")?.to_string();
-    u32::try_from(text.split_whitespace().count()).ok()
+/// About how many tokens the request has: one for each word of a prompt that is written out, else
+/// what the default prompt has, and one more for each filler word. An embedding's input has no frame
+/// around it.
+pub(crate) fn prompt_tokens(asked: &Asked) -> u32 {
+    match (asked.kwargs.get("messages"), asked.api.as_deref()) {
+        (Some(messages), _) => {
+            let words = messages.to_string().split_whitespace().count();
+            u32::try_from(words).unwrap_or(u32::MAX)
+        }
+        (None, Some("embedding")) => 8,
+        (None, _) => 15 + asked.words,
+    }
 }
 
 /// The same number for the same value.

@@ -296,8 +296,7 @@ impl World<'_> {
         let request = Request {
             id,
             model: self.router.model(&asked.model),
-            // About what the default prompt has, and one more for each filler word.
-            prompt_tokens: filters::prompt_tokens(&asked).unwrap_or(15 + asked.words),
+            prompt_tokens: filters::prompt_tokens(&asked),
             max_tokens: None,
             stream: asked.stream,
             origin: setup::origin(id, &asked),
