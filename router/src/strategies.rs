@@ -130,6 +130,7 @@ impl Strategies {
                 | StrategySpec::LowestCost
                 | StrategySpec::UsageBased(_)
                 | StrategySpec::UsageBasedV2(_)
+                | StrategySpec::ProviderBudget
                 | StrategySpec::Priority => None,
             })
         };

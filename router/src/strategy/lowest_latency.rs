@@ -132,6 +132,7 @@ impl RoutingStrategy for LowestLatency {
             | StrategySpec::LowestCost
             | StrategySpec::UsageBased(_)
             | StrategySpec::UsageBasedV2(_)
+            | StrategySpec::ProviderBudget
             | StrategySpec::Priority => LowestLatencyArgs::default(),
         };
         args.ttft_percentile = args.ttft_percentile.filter(|_| self.knows_percentile);

@@ -7,6 +7,7 @@
 mod least_busy;
 mod lowest_cost;
 mod lowest_latency;
+mod provider_budget;
 mod simple_shuffle;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -49,14 +50,17 @@ pub enum StrategySpec {
     /// `usage-based-routing-v2`: fewest tokens answered in this minute, and requests are reserved.
     #[serde(rename = "usage-based-routing-v2")]
     UsageBasedV2(UsageArgs),
+    /// `provider-budget-routing`: nobody, ever.
+    #[serde(rename = "provider-budget-routing")]
+    ProviderBudget,
     /// `priority`: the members of a routing group in the order of its `model_priorities`. Only for
     /// `routing_groups`, in 1.110 (semantics 1.8).
     Priority,
 }
 
 impl StrategySpec {
-    /// LiteLLM's name of each strategy that can be the router's `routing_strategy`. A routing group
-    /// may have `priority` too.
+    /// LiteLLM's name of each strategy that can be the router's `routing_strategy` and picks
+    /// somebody. A routing group may have `priority` too.
     pub const NAMES: [&'static str; 6] = [
         "simple-shuffle",
         "least-busy",
@@ -66,7 +70,7 @@ impl StrategySpec {
         "usage-based-routing-v2",
     ];
 
-    /// The strategy of this name, `priority` among them, with LiteLLM's default arguments.
+    /// The strategy of this name, also one that is not in [`Self::NAMES`], with LiteLLM's default arguments.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Some(match name {
@@ -76,6 +80,7 @@ impl StrategySpec {
             "cost-based-routing" => Self::LowestCost,
             "usage-based-routing" => Self::UsageBased(UsageArgs::default()),
             "usage-based-routing-v2" => Self::UsageBasedV2(UsageArgs::default()),
+            "provider-budget-routing" => Self::ProviderBudget,
             "priority" => Self::Priority,
             _ => return None,
         })
@@ -94,6 +99,7 @@ impl StrategySpec {
             }
             Self::LowestCost => Box::new(lowest_cost::LowestCost::new(profile, epoch)),
             Self::UsageBased(args) => Box::new(usage_based::UsageBased::new(*args, epoch)),
+            Self::ProviderBudget => Box::new(provider_budget::ProviderBudget),
             Self::UsageBasedV2(_) => Box::new(usage_based_v2::UsageBasedV2::default()),
         }
     }
@@ -107,6 +113,7 @@ impl StrategySpec {
             | Self::LeastBusy
             | Self::UsageBased(_)
             | Self::UsageBasedV2(_)
+            | Self::ProviderBudget
             | Self::Priority => None,
         }
     }
@@ -121,6 +128,7 @@ impl StrategySpec {
             Self::LowestCost => "cost-based-routing",
             Self::UsageBased(_) => "usage-based-routing",
             Self::UsageBasedV2(_) => "usage-based-routing-v2",
+            Self::ProviderBudget => "provider-budget-routing",
             Self::Priority => "priority",
         }
     }

@@ -159,7 +159,8 @@ fn sent(request: &Request, deployment: DeploymentId) -> Sent<'_> {
 
 #[test]
 fn every_name_names_the_strategy_that_is_called_so() {
-    for name in StrategySpec::NAMES.into_iter().chain(["priority"]) {
+    let others = ["provider-budget-routing", "priority"];
+    for name in StrategySpec::NAMES.into_iter().chain(others) {
         assert_eq!(StrategySpec::named(name).map(|s| s.name()), Some(name));
     }
     assert_eq!(StrategySpec::named("nobody"), None);
@@ -172,7 +173,7 @@ fn every_strategy_file_has_a_name_in_the_table() {
 
     assert_eq!(
         files,
-        StrategySpec::NAMES.len() + 2,
-        "one file for each, mod.rs and this one"
+        StrategySpec::NAMES.len() + 3,
+        "one file for each, for the strategy that picks nobody, mod.rs and this one"
     );
 }

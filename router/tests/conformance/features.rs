@@ -61,7 +61,6 @@ fn note_unknown(features: &mut BTreeSet<String>, of: &str, key: &str, known: &[&
 fn router_feature(key: &str, value: &Value) -> Option<String> {
     let feature = match key {
         "enable_tag_filtering" if *value == true => "tag routing",
-        "routing_strategy" if *value == "provider-budget-routing" => "provider-budget-routing",
         _ => return None,
     };
     Some(feature.to_owned())
@@ -141,14 +140,17 @@ const PARAM_KEYS: [&str; 23] = [
     "weight",
 ];
 
-const INFO_KEYS: [&str; 9] = [
+/// Prices in `model_info` are read by no strategy.
+const INFO_KEYS: [&str; 11] = [
     "allowed_fails",
     "allowed_fails_policy",
     "blocked",
     "cooldown_time",
     "id",
+    "input_cost_per_token",
     "max_input_tokens",
     "order",
+    "output_cost_per_token",
     "rpm",
     "tpm",
 ];

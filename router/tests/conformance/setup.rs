@@ -284,6 +284,7 @@ fn set_args(strategy: &mut StrategySpec, args: &Value) {
         StrategySpec::SimpleShuffle
         | StrategySpec::LeastBusy
         | StrategySpec::LowestCost
+        | StrategySpec::ProviderBudget
         | StrategySpec::Priority => {}
     }
 }

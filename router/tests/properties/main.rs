@@ -75,6 +75,7 @@ fn strategy() -> impl Strategy<Value = StrategySpec> {
         Just(StrategySpec::LeastBusy),
         Just(StrategySpec::LowestLatency(LowestLatencyArgs::default())),
         Just(StrategySpec::LowestCost),
+        Just(StrategySpec::ProviderBudget),
         Just(StrategySpec::UsageBased(UsageArgs::default())),
         Just(StrategySpec::UsageBasedV2(UsageArgs::default())),
     ]

@@ -63,6 +63,7 @@ pub(super) fn read_args(strategy: &mut StrategySpec, s: &mut Setting<'_>) -> Res
         StrategySpec::SimpleShuffle
         | StrategySpec::LeastBusy
         | StrategySpec::LowestCost
+        | StrategySpec::ProviderBudget
         | StrategySpec::Priority => {
             if s.given()
                 .and_then(|args| args.as_map())
