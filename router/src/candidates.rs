@@ -12,7 +12,7 @@ use crate::{
     router::Router,
     step::{RouteError, Ticket},
     strategy::{Candidates, PickContext},
-    time::Instant,
+    time::{Instant, whole_seconds_up},
 };
 
 const PICK: Purpose = Purpose::named("router.pick");
@@ -93,6 +93,7 @@ impl Router {
                 candidates,
             },
         );
+        self.begin_probe(now, ticket, deployment);
         Ok(deployment)
     }
 
@@ -122,7 +123,7 @@ impl Router {
         }
         let healthy = |d: &&DeploymentId| {
             !self.config.deployments[d.index()].blocked
-                && self.states[d.index()].cooled_at(now).is_none()
+                && self.states[d.index()].out_until(now).is_none()
         };
         let all = target.members.len();
         let healthy = match target.plain && now >= self.all_warm_at {
@@ -143,10 +144,25 @@ impl Router {
             })
         };
         let default: Duration = self.config.settings.cooldown_time_or_default();
+        let hint = match self.config.profile.corrections.hint_is_time_left {
+            true => self
+                .first_return(now, group)
+                .map(|left| whole_seconds_up(left.since(now))),
+            false => cooling().min(),
+        };
         RouteError::NoDeployments {
-            try_again_in: cooling().min().unwrap_or(default),
+            try_again_in: hint.unwrap_or(default),
             all_cooling: !members.is_empty() && cooling().count() == members.len(),
             status: self.config.profile.no_deployments_status,
         }
+    }
+
+    /// When the first of the group's cooldowns ends, if one runs.
+    pub(crate) fn first_return(&self, now: Instant, group: ModelId) -> Option<Instant> {
+        let members = &self.registry.target(group).members;
+        let ends = members
+            .iter()
+            .filter_map(|d| self.states[d.index()].cooled_at(now));
+        ends.min()
     }
 }

@@ -65,6 +65,9 @@ pub struct DeploymentConfig {
     pub cooldown_time: Option<Duration>,
     /// `model_info.cooldown_time`, which 1.92 ignores.
     pub model_info_cooldown_time: Option<Duration>,
+    /// `model_info.cooldown_probe_after`, an extension of ours that LiteLLM ignores: a cooldown that
+    /// is longer than this lets one request through each time it has passed. Only in `corrected`.
+    pub cooldown_probe_after: Option<Duration>,
     /// `model_info.allowed_fails`, which 1.92 ignores.
     pub allowed_fails: Option<u32>,
     /// `model_info.allowed_fails_policy`, which 1.92 ignores.

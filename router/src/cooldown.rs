@@ -58,7 +58,9 @@ impl Bench<'_> {
         {
             let may = !time.is_zero() && !self.settings.disable_cooldowns;
             let has_alternative = !self.lone || self.has_fallback;
-            let until = self.hinted(now, failure).unwrap_or_else(|| long.max(time));
+            let until = failure
+                .cooldown_hint(now, self.profile)
+                .unwrap_or_else(|| long.max(time));
             return (may && has_alternative).then_some((until, CooldownReason::NoCredit));
         }
         self.decide(now, failure, blame, fails, time, state)
@@ -137,14 +139,9 @@ impl Bench<'_> {
         if let Some(time) = own.or(self.deployment.cooldown_time) {
             return time;
         }
-        self.hinted(now, failure)
+        failure
+            .cooldown_hint(now, self.profile)
             .unwrap_or_else(|| self.settings.cooldown_time_or_default())
-    }
-
-    /// What the provider asked for.
-    fn hinted(&self, now: Instant, failure: &Failure) -> Option<Duration> {
-        let hint = failure.retry_after?.whole_seconds(now)?;
-        u64::try_from(hint).ok().map(Duration::from_secs)
     }
 
     /// The rules without `allowed_fails`. (semantics 4.2, rules in its order)

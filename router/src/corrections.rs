@@ -48,6 +48,17 @@ pub struct Corrections {
     /// thousand: not for 401 and 404 either. Lone is one that was configured alone, not one whose
     /// siblings are out (BR-012).
     pub lone_deployments_are_spared: bool,
+    /// The later of two ends of a cooldown counts. A later hint that is shorter does not shorten it,
+    /// our choice (BR-013).
+    pub longer_cooldown_wins: bool,
+    /// Wait times are read from the body too, from `retry-after-ms`, and dates to the moment. Zero,
+    /// like what makes no sense, means the usual cooldown, our choice (BR-018).
+    pub reads_every_hint: bool,
+    /// "Try again in" is the time until the first member returns, or until the minute of a limit
+    /// ends, in whole seconds, rounded up (BR-019).
+    pub hint_is_time_left: bool,
+    /// `model_info.cooldown_probe_after` is obeyed (BR-015).
+    pub probes_long_cooldowns: bool,
 }
 
 impl Corrections {
@@ -65,6 +76,10 @@ impl Corrections {
         missing_objects_are_no_failures: false,
         own_refusals_are_no_failures: false,
         lone_deployments_are_spared: false,
+        longer_cooldown_wins: false,
+        reads_every_hint: false,
+        hint_is_time_left: false,
+        probes_long_cooldowns: false,
     };
 
     /// LiteLLM as it is meant to be.
@@ -81,5 +96,9 @@ impl Corrections {
         missing_objects_are_no_failures: true,
         own_refusals_are_no_failures: true,
         lone_deployments_are_spared: true,
+        longer_cooldown_wins: true,
+        reads_every_hint: true,
+        hint_is_time_left: true,
+        probes_long_cooldowns: true,
     };
 }

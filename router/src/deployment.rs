@@ -6,6 +6,7 @@ use std::{collections::VecDeque, time::Duration};
 use crate::{
     observe::CooldownReason,
     operator::Cooldown,
+    probe::Probe,
     request::{DeploymentId, RequestId},
     time::Instant,
     window::TumblingCount,
@@ -21,6 +22,8 @@ pub(crate) struct DeploymentState {
     /// What the current cooldown's last writer asked for; its length is what the "try again in"
     /// hint reports (semantics 4.3, 4.7).
     cooldown_shown: CooldownShown,
+    /// When it may be tried although it is out.
+    pub(crate) probe: Probe,
     /// Failures within 60 s of the first of them.
     pub(crate) fails: TumblingCount,
     /// Successes within 60 s of the first of them.
@@ -65,6 +68,11 @@ impl DeploymentState {
         (now < self.cooled_until).then_some(self.cooled_until)
     }
 
+    /// Until when nobody may be sent there: it is in cooldown, and no trial is due.
+    pub(crate) fn out_until(&self, now: Instant) -> Option<Instant> {
+        self.cooled_at(now).filter(|_| !self.probe.may_begin(now))
+    }
+
     /// The length that the running cooldown was asked to have.
     pub(crate) fn cooldown_shown(&self) -> Duration {
         self.cooldown_shown.length
@@ -95,13 +103,26 @@ impl DeploymentState {
     }
 
     /// Benches it as `asked`. A cooldown that is running keeps its end: only the length that is
-    /// shown changes (semantics 4.3: a live cache key keeps its first expiry).
-    pub(crate) fn cool(&mut self, now: Instant, asked: CooldownShown) -> Instant {
-        if now >= self.cooled_until {
+    /// shown changes (semantics 4.3: a live cache key keeps its first expiry). With `longer_wins`
+    /// the later end counts, and what asked for it is shown (BR-013).
+    pub(crate) fn cool(
+        &mut self,
+        now: Instant,
+        asked: CooldownShown,
+        longer_wins: bool,
+    ) -> Instant {
+        let until = now + asked.length;
+        let running = now < self.cooled_until;
+        if !running {
             self.cooled_since = now;
-            self.cooled_until = now + asked.length;
         }
-        self.cooldown_shown = asked;
+        let moves = !running || (longer_wins && until > self.cooled_until);
+        if moves {
+            self.cooled_until = until;
+        }
+        if moves || !longer_wins {
+            self.cooldown_shown = asked;
+        }
         self.cooled_until
     }
 }
@@ -119,12 +140,27 @@ mod tests {
         };
         let mut state = DeploymentState::default();
 
-        state.cool(at(0.0), asked(10));
-        let until = state.cool(at(6.0), asked(30));
+        state.cool(at(0.0), asked(10), false);
+        let until = state.cool(at(6.0), asked(30), false);
 
         assert_eq!(until, at(10.0));
         assert_eq!(state.cooldown_shown(), Duration::from_secs(30));
         assert_eq!(state.cooled_at(at(9.9)), Some(at(10.0)));
         assert_eq!(state.cooled_at(at(10.0)), None);
+    }
+
+    #[test]
+    fn where_the_longer_wins_a_later_end_replaces_an_earlier_one_and_not_the_reverse() {
+        let at = Instant::from_secs_f64;
+        let asked = |seconds| CooldownShown {
+            length: Duration::from_secs(seconds),
+            ..CooldownShown::default()
+        };
+        let mut state = DeploymentState::default();
+
+        state.cool(at(0.0), asked(10), true);
+        assert_eq!(state.cool(at(6.0), asked(30), true), at(36.0));
+        assert_eq!(state.cool(at(7.0), asked(1), true), at(36.0));
+        assert_eq!(state.cooldown_shown(), Duration::from_secs(30));
     }
 }

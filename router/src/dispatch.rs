@@ -8,6 +8,7 @@ use crate::{
     ladder::Next,
     observe::{Event, Observer},
     outcome::Failure,
+    probe::Probe,
     profile::WhenSlotsFull,
     request::{DeploymentId, RequestId},
     router::Router,
@@ -29,7 +30,10 @@ impl Router {
             match next {
                 Next::Attempt => match self.attempt(now, ticket, obs) {
                     Ok(step) => return step,
-                    Err(error) => next = self.after_failure(now, ticket, error, obs),
+                    Err(error) => {
+                        self.drop_probe(ticket);
+                        next = self.after_failure(now, ticket, error, obs);
+                    }
                 },
                 Next::Wait(until, why) => {
                     let state = self.requests.get(ticket);
@@ -230,6 +234,7 @@ impl Router {
             wildcard: self.fixed[deployment.index()].wildcard,
             has_fallback: self.fixed[deployment.index()].has_fallback,
         };
+        let ceiling = self.probe_after(deployment);
         let counts = &mut self.states[deployment.index()];
         let (verdict, status) = match failure {
             Some(failure) => (bench.judge(now, failure, counts), failure.status),
@@ -241,7 +246,9 @@ impl Router {
                 why,
                 status,
             };
-            let until = counts.cool(now, asked);
+            let longer_wins = self.config.profile.corrections.longer_cooldown_wins;
+            let until = counts.cool(now, asked, longer_wins);
+            counts.probe = Probe::of(now, until, ceiling);
             self.all_warm_at = self.all_warm_at.max(until);
             let request = state.request.id;
             obs.observe(
@@ -263,6 +270,7 @@ impl Router {
         answer: Answer,
         obs: &mut impl Observer,
     ) -> Step {
+        self.drop_probe(ticket);
         let state = self.requests.peek(ticket);
         let (request, caller_left) = (state.request.id, state.caller_left);
         self.requests.remove(ticket);

@@ -4,6 +4,7 @@
 use crate::{
     blame::Cause,
     config::is_bad_request,
+    hint,
     outcome::{ErrorClass, Failure},
     profile::Profile,
 };
@@ -46,7 +47,11 @@ impl Failure {
             },
             Some(class) => Self::of(class),
         };
-        failure.because(cause_of(status, body))
+        let failure = failure.because(cause_of(status, body));
+        match hint::in_words(body.message) {
+            Some(wait) => failure.wait_in_body(wait),
+            None => failure,
+        }
     }
 
     /// An error that the provider tells inside a stream, in place of a frame. It has no status, and

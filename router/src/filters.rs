@@ -136,7 +136,7 @@ impl Router {
             left: &mut self.candidates,
             obs,
         };
-        sieve.pass_over(|d| match states[d.index()].cooled_at(now) {
+        sieve.pass_over(|d| match states[d.index()].out_until(now) {
             Some(until) => Some(PassedOver::Cooled(until)),
             None => config[d.index()].blocked.then_some(PassedOver::Blocked),
         });

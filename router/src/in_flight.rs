@@ -53,6 +53,8 @@ pub(crate) struct RequestState {
     pub(crate) hop: Hop,
     /// Nobody waits for its answer any more, although this deployment is still at it.
     pub(crate) caller_left: Option<DeploymentId>,
+    /// The deployment that it tries while it is out.
+    pub(crate) probing: Option<DeploymentId>,
     /// The wait under way is the last: nothing is tried after it.
     pub(crate) gives_up_after_wait: bool,
     /// The error that the wait under way follows.
@@ -177,6 +179,7 @@ impl InFlight {
             slot_granted: false,
             hop,
             caller_left: None,
+            probing: None,
             gives_up_after_wait: false,
             error,
             walks: Vec::new(),
@@ -260,6 +263,7 @@ impl RequestState {
         self.slot_granted = false;
         self.hop = hop;
         self.caller_left = None;
+        self.probing = None;
         self.gives_up_after_wait = false;
         self.error = error;
         self.walks.clear();

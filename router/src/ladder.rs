@@ -229,7 +229,7 @@ impl Router {
         members.iter().any(|d| {
             *d != failed
                 && !state.excluded.contains(d)
-                && self.states[d.index()].cooled_at(now).is_none()
+                && self.states[d.index()].out_until(now).is_none()
         })
     }
 

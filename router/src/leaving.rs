@@ -52,6 +52,7 @@ impl Router {
             }
             Held::Wait(Wait { ticket, .. }) => (ticket, None, self.abandon_wait(now, ticket)),
         };
+        self.drop_probe(ticket);
         let request = self.requests.get(ticket).request.id;
         obs.observe(
             now,

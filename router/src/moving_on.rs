@@ -65,7 +65,7 @@ impl Router {
             !state.refused.contains(d)
                 && !state.excluded.contains(d)
                 && !self.config.deployments[d.index()].blocked
-                && self.states[d.index()].cooled_at(now).is_none()
+                && self.states[d.index()].out_until(now).is_none()
         };
         let group = state.hop.group;
         if !self.registry.target(group).members.iter().any(untried) {

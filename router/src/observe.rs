@@ -108,7 +108,7 @@ pub enum Event<'a> {
         /// To which group.
         group: ModelId,
     },
-    /// A running cooldown was ended by hand.
+    /// A running cooldown was ended by hand, or by a trial that succeeded (`corrected`).
     CooldownCleared {
         /// Of which deployment.
         deployment: DeploymentId,

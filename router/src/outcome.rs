@@ -62,7 +62,11 @@ pub struct Failure {
     pub status: Option<u16>,
     /// The `retry-after` header, if there was one.
     pub retry_after: Option<RetryAfter>,
+    /// A wait time that the body of the error tells. LiteLLM does not look for one.
+    #[serde(default)]
+    pub wait_in_body: Option<Duration>,
     /// What is behind it, where class and status do not say.
+    #[serde(default)]
     pub cause: Cause,
     /// Tokens that had already been passed on when the stream broke: 0 for a failure before the first token.
     /// How far the answer had come. Where tokens were delivered, [`Failure::reached`] says content
@@ -84,6 +88,7 @@ impl Failure {
             class: ErrorClass::from_status(status),
             status: Some(status),
             retry_after: None,
+            wait_in_body: None,
             reached: Reached::Nothing,
             cause: Cause::Unsaid,
             tokens_delivered: 0,
@@ -98,6 +103,7 @@ impl Failure {
             class,
             status: class.status(),
             retry_after: None,
+            wait_in_body: None,
             reached: Reached::Nothing,
             cause: Cause::Unsaid,
             tokens_delivered: 0,

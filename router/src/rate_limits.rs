@@ -17,7 +17,7 @@ use crate::{
     router::Router,
     step::{RateLimitedBy, RouteError, Ticket},
     strategy::{StrategySpec, UsageArgs},
-    time::{Epoch, Instant},
+    time::{Epoch, Instant, whole_seconds_up},
     window::MinuteCount,
 };
 
@@ -202,7 +202,11 @@ impl Router {
         Err(RouteError::RateLimited {
             deployment: Some(deployment),
             by,
-            retry_after: if told { RETRY_AFTER_S } else { 0 },
+            retry_after: if told {
+                self.to_the_next_minute(now)
+            } else {
+                0
+            },
         })
     }
 
@@ -235,8 +239,18 @@ impl Router {
         RouteError::RateLimited {
             deployment: None,
             by,
-            retry_after: RETRY_AFTER_S,
+            retry_after: self.to_the_next_minute(now),
         }
+    }
+
+    /// The `retry-after` of a refusal. LiteLLM always says a minute; where the hint is what is left,
+    /// it is the time to the end of the window. (BR-019)
+    fn to_the_next_minute(&self, now: Instant) -> u32 {
+        if !self.config.profile.corrections.hint_is_time_left {
+            return RETRY_AFTER_S;
+        }
+        let left = whole_seconds_up(self.config.epoch.next_minute(now).since(now));
+        u32::try_from(left.as_secs()).unwrap_or(RETRY_AFTER_S)
     }
 }
 

@@ -220,6 +220,7 @@ impl Router {
                 self.rate_limits.answered(now, deployment, *usage);
                 self.spend(now, ticket, deployment, *usage);
                 self.store_in_cache(now, ticket, *usage);
+                self.probe_succeeded(now, ticket, obs);
                 let state = self.requests.peek(ticket);
                 let first_token = first_token_after.map_or(now, |after| state.since + after);
                 let trail = state.trail(Some(first_token));
@@ -234,6 +235,7 @@ impl Router {
             }
             Outcome::Failure(failure) => {
                 self.charge(now, ticket, deployment, Some(failure), obs);
+                self.probe_failed(now, ticket);
                 let state = self.requests.peek(ticket);
                 let stream = state.request.stream;
                 let sent = Sent {

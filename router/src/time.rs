@@ -106,6 +106,11 @@ pub fn nanos_from_secs(seconds: f64) -> u64 {
     (seconds * 1e9) as u64
 }
 
+/// A span in whole seconds, rounded up.
+pub(crate) const fn whole_seconds_up(span: Duration) -> Duration {
+    Duration::from_secs(span.as_secs() + (span.subsec_nanos() > 0) as u64)
+}
+
 /// What the wall clock said at [`Instant::ZERO`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(transparent)]

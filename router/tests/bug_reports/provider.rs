@@ -105,6 +105,12 @@ impl Reply {
         self
     }
 
+    /// With a wait time in the body.
+    pub(crate) fn wait_in_body(mut self, seconds: f64) -> Self {
+        self.failure = self.failure.map(|f| f.wait_in_body(span(seconds)));
+        self
+    }
+
     /// With a `retry-after` header of whole seconds.
     pub(crate) fn hint_seconds(self, seconds: i64) -> Self {
         self.hint(RetryAfter::Seconds(seconds))

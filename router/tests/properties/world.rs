@@ -50,6 +50,8 @@ pub(crate) struct Book {
     /// Whose last attempt the router refused to send.
     unsent: BTreeSet<RequestId>,
     cooled: BTreeMap<DeploymentId, Instant>,
+    /// Whether the profile lets a running cooldown be extended.
+    longer_wins: bool,
     /// Not before then may the request be sent again.
     not_before: BTreeMap<RequestId, Instant>,
     hint: BTreeMap<RequestId, Duration>,
@@ -145,7 +147,11 @@ impl Observer for Book {
                 deployment, until, ..
             } => {
                 let running = self.cooled.get(deployment).copied().filter(|end| at < *end);
-                if running.is_some_and(|end| end != *until) {
+                let moved = |end: Instant| match self.longer_wins {
+                    true => *until < end,
+                    false => *until != end,
+                };
+                if running.is_some_and(moved) {
                     self.rule(format!("the running cooldown of {deployment:?} was moved"));
                 }
                 self.cooled.insert(*deployment, *until);
@@ -179,6 +185,7 @@ pub(crate) fn play(case: &Case) -> (Router, Book) {
         left: BTreeMap::new(),
         unsent: BTreeSet::new(),
         cooled: BTreeMap::new(),
+        longer_wins: case.config.profile.corrections.longer_cooldown_wins,
         not_before: BTreeMap::new(),
         hint: BTreeMap::new(),
         broken_rules: BTreeSet::new(),

@@ -38,6 +38,11 @@ pub(super) static MODEL_INFO: Section<Draft> = Section {
             s.seconds()
                 .map(|length| d.deployment.model_info_cooldown_time = length)
         }),
+        // Ours, which LiteLLM keeps and does not read.
+        used("cooldown_probe_after", |d, s| {
+            s.seconds()
+                .map(|length| d.deployment.cooldown_probe_after = length)
+        }),
         used("allowed_fails", |d, s| {
             s.fails().map(|fails| d.deployment.allowed_fails = fails)
         }),

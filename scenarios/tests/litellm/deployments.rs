@@ -263,3 +263,13 @@ fn anchors_and_merge_keys_share_settings() {
     assert_eq!((a.rpm, a.timeout), (Some(30), secs(9)));
     assert_eq!((b.rpm, b.timeout), (Some(60), secs(9)));
 }
+
+#[test]
+fn the_settings_of_ours_are_read_from_model_info() {
+    let read = read(
+        "model_list:\n\
+         - {model_name: m, litellm_params: {model: a}, model_info: {cooldown_probe_after: 300}}\n",
+    );
+
+    assert_eq!(read.router.deployments[0].cooldown_probe_after, secs(300));
+}

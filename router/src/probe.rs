@@ -1,0 +1,94 @@
+//! One trial of a deployment that is out for long. A provider may ask to be left alone for days and
+//! recover within minutes; where a ceiling is set, one request is let through each time it has
+//! passed, success ends the cooldown, and failure waits for another ceiling. (BR-015)
+//!
+//! The ceiling is ours, not LiteLLM's: [`DeploymentConfig::cooldown_probe_after`].
+//!
+//! [`DeploymentConfig::cooldown_probe_after`]: crate::DeploymentConfig::cooldown_probe_after
+
+use std::time::Duration;
+
+use crate::{
+    observe::Observer, request::DeploymentId, router::Router, step::Ticket, time::Instant,
+};
+
+/// When a deployment that is out may be tried.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Probe {
+    due: Instant,
+    under_way: bool,
+}
+
+impl Default for Probe {
+    fn default() -> Self {
+        Self {
+            due: Instant::NEVER,
+            under_way: false,
+        }
+    }
+}
+
+impl Probe {
+    /// Of a cooldown that ends at `until`: due after the ceiling, if that comes first.
+    pub(crate) fn of(now: Instant, until: Instant, ceiling: Option<Duration>) -> Self {
+        let due = ceiling.map(|ceiling| now + ceiling);
+        Self {
+            due: due.filter(|due| *due < until).unwrap_or(Instant::NEVER),
+            under_way: false,
+        }
+    }
+
+    pub(crate) fn may_begin(self, now: Instant) -> bool {
+        now >= self.due && !self.under_way
+    }
+}
+
+impl Router {
+    /// The ceiling of a deployment's cooldowns.
+    pub(crate) fn probe_after(&self, deployment: DeploymentId) -> Option<Duration> {
+        let after = self.config.deployments[deployment.index()].cooldown_probe_after;
+        after.filter(|_| self.config.profile.corrections.probes_long_cooldowns)
+    }
+
+    /// The request was given a deployment. If that is out, it is the one that tries it.
+    pub(crate) fn begin_probe(&mut self, now: Instant, ticket: Ticket, deployment: DeploymentId) {
+        let state = &mut self.states[deployment.index()];
+        if state.cooled_at(now).is_some() {
+            state.probe.under_way = true;
+            self.requests.get(ticket).probing = Some(deployment);
+        }
+    }
+
+    /// The trial succeeded: whoever it was is back.
+    pub(crate) fn probe_succeeded(
+        &mut self,
+        now: Instant,
+        ticket: Ticket,
+        obs: &mut impl Observer,
+    ) {
+        if let Some(deployment) = self.requests.get(ticket).probing.take() {
+            self.states[deployment.index()].probe = Probe::default();
+            self.clear_cooldown(now, deployment, obs);
+        }
+    }
+
+    /// The trial failed: the next is due after another ceiling, unless the failure itself has
+    /// benched it anew.
+    pub(crate) fn probe_failed(&mut self, now: Instant, ticket: Ticket) {
+        if let Some(deployment) = self.requests.get(ticket).probing.take() {
+            let ceiling = self.probe_after(deployment);
+            let probe = &mut self.states[deployment.index()].probe;
+            probe.under_way = false;
+            if probe.due <= now {
+                probe.due = ceiling.map_or(Instant::NEVER, |ceiling| now + ceiling);
+            }
+        }
+    }
+
+    /// The trial did not take place: somebody else may begin one.
+    pub(crate) fn drop_probe(&mut self, ticket: Ticket) {
+        if let Some(deployment) = self.requests.get(ticket).probing.take() {
+            self.states[deployment.index()].probe.under_way = false;
+        }
+    }
+}
