@@ -8,6 +8,7 @@ use crate::{
     config::is_bad_request,
     outcome::{ErrorClass, Failure},
     profile::Profile,
+    step::RouteError,
 };
 
 /// What is behind a failure, where its class and status do not say it.
@@ -84,6 +85,18 @@ impl Failure {
     pub(crate) fn is_of_a_dead_deployment(&self) -> bool {
         let no_model = self.class == ErrorClass::NotFound && self.cause != Cause::ObjectNotFound;
         no_model || self.is_out_of_credit() || matches!(self.status, Some(401 | 403))
+    }
+}
+
+impl RouteError {
+    /// Whether every other deployment would refuse the request too: a plain bad request.
+    pub(crate) fn is_the_requests_fault(&self) -> bool {
+        if let Self::Attempt { failure, .. } = self {
+            failure.class == ErrorClass::BadRequest
+                && matches!(failure.cause, Cause::Unsaid | Cause::Request)
+        } else {
+            false
+        }
     }
 }
 

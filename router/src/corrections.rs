@@ -59,6 +59,13 @@ pub struct Corrections {
     pub hint_is_time_left: bool,
     /// `model_info.cooldown_probe_after` is obeyed (BR-015).
     pub probes_long_cooldowns: bool,
+    /// A failure that is the request's own fault (a plain 400 or 422) does not walk fallbacks: every
+    /// other group would refuse it too (BR-028, BR-033).
+    pub faulty_requests_stay: bool,
+    /// A name that is an alias is its target from the door on, for retries, fallbacks and
+    /// strategies alike. An alias that `fallbacks`, `model_group_retry_policy` or a routing group
+    /// names itself keeps its own rules, all of them: our choice (BR-031).
+    pub aliases_are_resolved_first: bool,
 }
 
 impl Corrections {
@@ -80,6 +87,8 @@ impl Corrections {
         reads_every_hint: false,
         hint_is_time_left: false,
         probes_long_cooldowns: false,
+        faulty_requests_stay: false,
+        aliases_are_resolved_first: false,
     };
 
     /// LiteLLM as it is meant to be.
@@ -100,5 +109,7 @@ impl Corrections {
         reads_every_hint: true,
         hint_is_time_left: true,
         probes_long_cooldowns: true,
+        faulty_requests_stay: true,
+        aliases_are_resolved_first: true,
     };
 }

@@ -176,6 +176,9 @@ impl Router {
         let hop = state.hop;
         let class = error.class();
         let profile = &self.config.profile;
+        if profile.corrections.faulty_requests_stay && error.is_the_requests_fault() {
+            return self.hop_failed(now, ticket, error, obs);
+        }
         let content_policy = class == Some(ErrorClass::ContentPolicyViolation);
         let context_window = class == Some(ErrorClass::ContextWindowExceeded);
         let tiers = &self.registry.target(hop.group).tiers;

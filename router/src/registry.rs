@@ -1,7 +1,7 @@
 //! Names to dense ids: what a requested name stands for, once and for all of its users (first pick,
 //! order tiers, fallbacks, counting). (semantics 1.6, 2.3 step 2)
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     config::{RouterConfig, RouterSettings},
@@ -20,6 +20,8 @@ pub(crate) struct Registry {
     routes: Vec<Routes>,
     directory: Directory,
     fallbacks: FallbackTable,
+    /// Names that settings have rules for; only where aliases are resolved first.
+    ruled: BTreeSet<String>,
     profile: Profile,
 }
 
@@ -33,6 +35,7 @@ impl Registry {
             routes: Vec::new(),
             directory: Directory::new(config),
             fallbacks: FallbackTable::new(settings),
+            ruled: ruled_names(settings, &config.profile),
             profile: config.profile,
         };
         for deployment in &config.deployments {
@@ -57,9 +60,24 @@ impl Registry {
         // The id exists before its routes do, so that fallbacks may form a circle.
         self.targets[id.index()].alias_of = self.target_of_alias(name);
         let lists = self.fallbacks.lists_for(name, &self.profile);
-        let routes = lists.map(|list| list.iter().map(|name| self.model(name)).collect());
+        let routes = lists.map(|list| list.iter().map(|n| self.resolved(n)).collect());
         self.routes[id.index()] = routes;
         id
+    }
+
+    fn resolved(&mut self, name: &str) -> ModelId {
+        let id = self.model(name);
+        self.at_the_door(id)
+    }
+
+    /// What a name is for all that follows: the target of an alias that has no rules of its own,
+    /// where aliases are resolved first. (BR-031)
+    pub(crate) fn at_the_door(&self, model: ModelId) -> ModelId {
+        let target = self.targets[model.index()].alias_of;
+        match target.filter(|_| self.profile.corrections.aliases_are_resolved_first) {
+            Some(target) if !self.ruled.contains(self.name(model)) => target,
+            Some(_) | None => model,
+        }
     }
 
     fn target_of_alias(&mut self, name: &str) -> Option<ModelId> {
@@ -81,12 +99,13 @@ impl Registry {
     pub(crate) fn relearn(&mut self, settings: &RouterSettings) {
         self.directory.relearn(settings);
         self.fallbacks = FallbackTable::new(settings);
+        self.ruled = ruled_names(settings, &self.profile);
         for at in 0..self.names.len() {
             let name = self.names[at].clone();
             self.targets[at] = self.directory.target(&name);
             self.targets[at].alias_of = self.target_of_alias(&name);
             let lists = self.fallbacks.lists_for(&name, &self.profile);
-            self.routes[at] = lists.map(|list| list.iter().map(|n| self.model(n)).collect());
+            self.routes[at] = lists.map(|list| list.iter().map(|n| self.resolved(n)).collect());
         }
     }
 
@@ -116,6 +135,25 @@ impl Registry {
     pub(crate) fn routes(&self, model: ModelId) -> &Routes {
         &self.routes[model.index()]
     }
+}
+
+/// Names that have rules of their own, where that matters.
+fn ruled_names(settings: &RouterSettings, profile: &Profile) -> BTreeSet<String> {
+    if !profile.corrections.aliases_are_resolved_first {
+        return BTreeSet::new();
+    }
+    let lists = [
+        &settings.fallbacks,
+        &settings.context_window_fallbacks,
+        &settings.content_policy_fallbacks,
+    ];
+    let keys = lists.into_iter().flatten().flatten().map(|(key, _)| key);
+    let policies = settings.model_group_retry_policy.keys();
+    let grouped = settings
+        .routing_groups
+        .iter()
+        .flat_map(|group| &group.models);
+    keys.chain(policies).chain(grouped).cloned().collect()
 }
 
 #[cfg(test)]

@@ -121,7 +121,9 @@ impl Router {
         let overrides = request.overrides.clone();
         let own = overrides.and_then(|overrides| self.own_fallbacks(&overrides));
         let ticket = self.requests.insert(now, request);
+        let model = self.registry.at_the_door(model);
         let state = self.requests.get(ticket);
+        state.hop.group = model;
         state.own = own;
         state.attempted.push((model, None, false));
         self.learn_own_routes(ticket);
