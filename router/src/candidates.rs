@@ -162,7 +162,7 @@ impl Router {
         let members = &self.registry.target(group).members;
         let ends = members
             .iter()
-            .filter_map(|d| self.states[d.index()].cooled_at(now));
+            .filter_map(|d| self.states[d.index()].returns_at(now));
         ends.min()
     }
 }

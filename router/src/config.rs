@@ -9,8 +9,8 @@ use std::{collections::BTreeMap, time::Duration};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    outcome::ErrorClass, price::Prices, profile::Profile, step::StreamLimits,
-    strategy::StrategySpec, time::Epoch,
+    outcome::ErrorClass, price::Prices, profile::Profile, recovery::CooldownRecovery,
+    step::StreamLimits, strategy::StrategySpec, time::Epoch,
 };
 
 /// Everything a router is built from.
@@ -149,6 +149,8 @@ pub struct RouterSettings {
     pub cooldown_time: Option<Duration>,
     /// `disable_cooldowns`.
     pub disable_cooldowns: bool,
+    /// `cooldown_one_trial` and `cooldown_spread`, neither of which is LiteLLM's.
+    pub cooldown_recovery: CooldownRecovery,
     /// `timeout` of a whole attempt. LiteLLM's default for chat is 600 s.
     pub timeout: Option<Duration>,
     /// `stream_timeout`.
@@ -259,6 +261,7 @@ impl Default for RouterSettings {
             allowed_fails_policy: None,
             cooldown_time: None,
             disable_cooldowns: false,
+            cooldown_recovery: CooldownRecovery::default(),
             timeout: None,
             stream_timeout: None,
             stream_limits: StreamLimits::default(),

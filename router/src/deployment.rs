@@ -73,6 +73,25 @@ impl DeploymentState {
         self.cooled_at(now).filter(|_| !self.probe.may_begin(now))
     }
 
+    /// When it may be used again, as far as is known, if it is in cooldown.
+    pub(crate) fn returns_at(&self, now: Instant) -> Option<Instant> {
+        let until = self.cooled_at(now)?;
+        match self.waits_for_trial() {
+            true => Some(self.probe.due().max(now)),
+            false => Some(until),
+        }
+    }
+
+    /// Whether only a trial brings it back.
+    pub(crate) fn waits_for_trial(&self) -> bool {
+        self.cooled_until == Instant::NEVER
+    }
+
+    /// Moves the cooldown's end.
+    pub(crate) fn end_at(&mut self, until: Instant) {
+        self.cooled_until = until;
+    }
+
     /// The length that the running cooldown was asked to have.
     pub(crate) fn cooldown_shown(&self) -> Duration {
         self.cooldown_shown.length
@@ -85,7 +104,7 @@ impl DeploymentState {
             why,
             status,
         } = self.cooldown_shown;
-        self.cooled_at(now).map(|until| Cooldown {
+        self.returns_at(now).map(|until| Cooldown {
             deployment,
             since: self.cooled_since,
             until,

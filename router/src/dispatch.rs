@@ -235,22 +235,29 @@ impl Router {
             has_fallback: self.fixed[deployment.index()].has_fallback,
         };
         let ceiling = self.probe_after(deployment);
+        let recovery = self.config.settings.cooldown_recovery;
         let counts = &mut self.states[deployment.index()];
         let (verdict, status) = match failure {
             Some(failure) => (bench.judge(now, failure, counts), failure.status),
             None => (bench.judge_refusal(now, counts), Some(429)),
         };
         if let Some((length, why)) = verdict {
+            let request = state.request.id;
             let asked = CooldownShown {
-                length,
+                length: self.spread_out(length, request, deployment),
                 why,
                 status,
             };
             let longer_wins = self.config.profile.corrections.longer_cooldown_wins;
+            let counts = &mut self.states[deployment.index()];
+            counts.to_timer();
             let until = counts.cool(now, asked, longer_wins);
             counts.probe = Probe::of(now, until, ceiling);
             self.all_warm_at = self.all_warm_at.max(until);
-            let request = state.request.id;
+            if recovery.one_trial {
+                counts.hold_for_trial(now, until);
+                self.all_warm_at = Instant::NEVER;
+            }
             obs.observe(
                 now,
                 &Event::CooledDown {

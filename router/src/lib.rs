@@ -95,6 +95,7 @@ mod provider;
 mod providers;
 mod rate_limits;
 mod reconfigure;
+mod recovery;
 mod registry;
 mod request;
 mod response_cache;
@@ -121,6 +122,7 @@ pub use outcome::{ErrorClass, Failure, Outcome, Reached, RetryAfter, Usage};
 pub use price::{PriceTier, Prices, PricingRules};
 pub use profile::{LeastBusyRules, Profile, ProfileName, ShuffleMetric, WhenSlotsFull};
 pub use providers::{is_provider, split_provider};
+pub use recovery::CooldownRecovery;
 pub use request::{
     Api, CallerId, ContentId, DeploymentId, ModelId, Origin, Overrides, Request, RequestFallbacks,
     RequestId, SessionId,

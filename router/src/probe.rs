@@ -38,6 +38,18 @@ impl Probe {
         }
     }
 
+    /// Due at a moment.
+    pub(crate) const fn at(due: Instant) -> Self {
+        Self {
+            due,
+            under_way: false,
+        }
+    }
+
+    pub(crate) const fn due(self) -> Instant {
+        self.due
+    }
+
     pub(crate) fn may_begin(self, now: Instant) -> bool {
         now >= self.due && !self.under_way
     }
@@ -76,7 +88,10 @@ impl Router {
     /// benched it anew.
     pub(crate) fn probe_failed(&mut self, now: Instant, ticket: Ticket) {
         if let Some(deployment) = self.requests.get(ticket).probing.take() {
-            let ceiling = self.probe_after(deployment);
+            let state = &self.states[deployment.index()];
+            // Where a trial is all that brings it back, another follows.
+            let again = state.waits_for_trial().then(|| state.cooldown_shown());
+            let ceiling = again.or_else(|| self.probe_after(deployment));
             let probe = &mut self.states[deployment.index()].probe;
             probe.under_way = false;
             if probe.due <= now {

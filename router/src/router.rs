@@ -308,7 +308,7 @@ impl Router {
     /// Until when a deployment is in cooldown, if it is.
     #[must_use]
     pub fn cooled_until(&self, now: Instant, deployment: DeploymentId) -> Option<Instant> {
-        self.states[deployment.index()].cooled_at(now)
+        self.states[deployment.index()].returns_at(now)
     }
 
     /// The length that a running cooldown was given last.

@@ -23,5 +23,6 @@ mod kind_08_least_busy;
 mod kind_09_concurrency;
 mod kind_10_streaming_failures;
 mod kind_11_time_limits;
+mod kind_14_recovery;
 mod provider;
 mod results;

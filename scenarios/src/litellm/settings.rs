@@ -86,6 +86,19 @@ pub(super) static ROUTER_SETTINGS: Section<Draft> = Section {
             s.flag()
                 .map(|flag| d.settings.disable_cooldowns = flag.unwrap_or(false))
         }),
+        // The next two are routelab's own.
+        used("cooldown_one_trial", |d, s| {
+            s.flag()
+                .map(|flag| d.settings.cooldown_recovery.one_trial = flag.unwrap_or(false))
+        }),
+        used("cooldown_spread", |d, s| {
+            let spread = s.amount()?.unwrap_or(0.0);
+            if spread > 1.0 {
+                return Err(s.unaccepted("a fraction of the length, from 0 to 1"));
+            }
+            d.settings.cooldown_recovery.spread = spread;
+            Ok(())
+        }),
         used("timeout", |d, s| {
             s.timeout().map(|limit| d.settings.timeout = limit)
         }),

@@ -59,6 +59,8 @@ const SECTIONS: [Section; 6] = [
             ("timeout", "1"),
             ("stream_timeout", "1"),
             ("request_timeout", "1"),
+            ("cooldown_one_trial", "true"),
+            ("cooldown_spread", "0.15"),
             ("first_token_timeout", "1"),
             ("stream_idle_timeout", "1"),
             ("stream_total_timeout", "1"),
