@@ -250,7 +250,7 @@ impl Router {
             };
             let longer_wins = self.config.profile.corrections.longer_cooldown_wins;
             let counts = &mut self.states[deployment.index()];
-            counts.to_timer();
+            counts.run_timer();
             let until = counts.cool(now, asked, longer_wins);
             counts.probe = Probe::of(now, until, ceiling);
             self.all_warm_at = self.all_warm_at.max(until);

@@ -50,7 +50,7 @@ impl Router {
 
 impl DeploymentState {
     /// Lets the timer of an open cooldown run again, so that another failure is judged against it.
-    pub(crate) fn to_timer(&mut self) {
+    pub(crate) fn run_timer(&mut self) {
         if self.waits_for_trial() {
             self.end_at(self.probe.due());
         }

@@ -148,7 +148,7 @@ fn br_030_members_without_an_order_serve_when_no_ordered_one_is_left() {
         world.run();
 
         assert_eq!(world.hits("C").len(), 3, "{:?}", profile.name);
-        assert_eq!(world.hit_times("C")[0].floor(), 1.0);
+        assert!((1.0..2.0).contains(&world.hit_times("C")[0]));
     }
 }
 

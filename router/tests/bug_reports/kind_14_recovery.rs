@@ -44,6 +44,7 @@ fn bursts(profile: Profile, recovery: CooldownRecovery) -> Vec<usize> {
     let mut world = World::instances(&config(profile, recovery), 1);
     world.provider("A", holds_five(1.0));
     world.ask(0.0, &Ask::of("m"));
+    world.run_until(1.0);
     let mut waiting = 200;
     let mut when = 30.02;
     let mut bursts = Vec::new();
