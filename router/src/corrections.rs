@@ -62,6 +62,8 @@ pub struct Corrections {
     /// A failure that is the request's own fault (a plain 400 or 422) does not walk fallbacks: every
     /// other group would refuse it too (BR-028, BR-033).
     pub faulty_requests_stay: bool,
+    /// `enable_pre_call_checks` looks at every call, embeddings included (BR-033).
+    pub every_call_is_checked: bool,
     /// A name that is an alias is its target from the door on, for retries, fallbacks and
     /// strategies alike. An alias that `fallbacks`, `model_group_retry_policy` or a routing group
     /// names itself keeps its own rules, all of them: our choice (BR-031).
@@ -88,6 +90,7 @@ impl Corrections {
         hint_is_time_left: false,
         probes_long_cooldowns: false,
         faulty_requests_stay: false,
+        every_call_is_checked: false,
         aliases_are_resolved_first: false,
     };
 
@@ -110,6 +113,7 @@ impl Corrections {
         hint_is_time_left: true,
         probes_long_cooldowns: true,
         faulty_requests_stay: true,
+        every_call_is_checked: true,
         aliases_are_resolved_first: true,
     };
 }

@@ -22,6 +22,8 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct PreCallChecks {
     /// By deployment: the longest prompt it takes, in tokens, if known.
+    /// Calls without `messages` are checked too.
+    every_call: bool,
     windows: Vec<Option<u32>>,
     /// By deployment: picks within 60 s of the first of them; empty if rpm is not checked.
     picks: Vec<TumblingCount>,
@@ -40,6 +42,7 @@ impl PreCallChecks {
             false => 0,
         };
         Some(Self {
+            every_call: config.profile.corrections.every_call_is_checked,
             windows: windows(config),
             picks: vec![TumblingCount::default(); counts],
         })
@@ -47,7 +50,7 @@ impl PreCallChecks {
 
     /// A deployment was picked for a call that is not blocking.
     pub(crate) fn count_pick(&mut self, now: Instant, request: &Request, picked: DeploymentId) {
-        if has_messages(request)
+        if self.looks_at(request)
             && let Some(picks) = self.picks.get_mut(picked.index())
         {
             picks.increment(now, PICKS_TTL);
@@ -61,7 +64,7 @@ impl PreCallChecks {
         request: &Request,
         deployments: &[DeploymentConfig],
     ) -> Result<(), RouteError> {
-        if sieve.left.is_empty() || !has_messages(request) {
+        if sieve.left.is_empty() || !self.looks_at(request) {
             return Ok(());
         }
         let overrides = request.overrides.as_deref();
@@ -88,15 +91,16 @@ impl PreCallChecks {
         }
     }
 
+    /// Whether a call is checked: one with `messages`, or any.
+    fn looks_at(&self, request: &Request) -> bool {
+        let overrides = request.overrides.as_deref();
+        self.every_call || overrides.is_none_or(|o| o.api == Api::Chat)
+    }
+
     fn has_used_up(&self, now: Instant, deployment: DeploymentId, rpm: Option<u64>) -> bool {
         let picks = self.picks.get(deployment.index());
         picks.is_some_and(|picks| rpm.is_some_and(|rpm| rpm <= u64::from(picks.at(now))))
     }
-}
-
-fn has_messages(request: &Request) -> bool {
-    let overrides = request.overrides.as_deref();
-    overrides.is_none_or(|o| o.api == Api::Chat)
 }
 
 /// The windows in force. What `model_info` says of one deployment is also believed of those of the

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use router::{
-    ErrorClass, Profile, RouterConfig, StrategySpec,
+    Api, ErrorClass, Overrides, Profile, RouterConfig, StrategySpec,
     config::{Fallbacks, RoutingGroup},
 };
 
@@ -312,4 +312,25 @@ fn br_033_the_kind_of_the_error_decides_and_not_its_wording() {
         world.run();
         assert_eq!(world.answer(ask).status(), Some(400), "{:?}", profile.name);
     }
+}
+
+#[test]
+fn br_033_the_size_check_covers_every_call() {
+    let paths = |profile| {
+        let mut world = small_and_large(profile, true);
+        let chat = world.ask(0.0, &long());
+        let embedding = world.ask(
+            1.0,
+            &long().with(Overrides {
+                api: Api::Embedding,
+                ..Overrides::default()
+            }),
+        );
+        world.run();
+        [path(&world, chat), path(&world, embedding)]
+    };
+
+    assert_eq!(paths(OLD), ["L", "S"]);
+    assert_eq!(paths(NEW), ["L", "S"]);
+    assert_eq!(paths(CORRECTED), ["L", "L"]);
 }
