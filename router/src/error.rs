@@ -27,6 +27,16 @@ pub enum ConfigError {
         /// `litellm_params.model`.
         model: String,
     },
+    /// A pattern of `tag_regex` that cannot be read.
+    #[error("tag_regex of deployment `{deployment}` holds `{pattern}`, which is no pattern: {why}")]
+    BadTagRegex {
+        /// The deployment's id.
+        deployment: String,
+        /// The pattern.
+        pattern: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// More deployments than ids.
     #[error("model_list holds {found} deployments; at most {most} are accepted")]
     TooManyDeployments {

@@ -7,11 +7,13 @@ use crate::{
     budgets::Budgets,
     config::{RouterConfig, RouterSettings},
     directory::Target,
+    error::ConfigError,
     observe::{Event, Observer, PassedOver},
     pre_call_checks::PreCallChecks,
     request::{DeploymentId, RequestId},
     router::Router,
     step::{RouteError, Ticket},
+    tags::Tags,
     time::Instant,
 };
 
@@ -20,23 +22,33 @@ use crate::{
 pub(crate) struct OptionalFilters {
     pub(crate) budgets: Option<Budgets>,
     pub(crate) pre_call_checks: Option<PreCallChecks>,
+    pub(crate) tags: Option<Tags>,
 }
 
 impl OptionalFilters {
     /// `None` where no setting asks for one.
-    pub(crate) fn new(config: &RouterConfig) -> Option<Box<Self>> {
+    ///
+    /// # Errors
+    /// If a pattern of a deployment's tags cannot be read.
+    pub(crate) fn new(config: &RouterConfig) -> Result<Option<Box<Self>>, ConfigError> {
         let filters = Self {
             budgets: Budgets::new(config),
             pre_call_checks: PreCallChecks::new(config),
+            tags: Tags::new(config)?,
         };
-        let any = filters.budgets.is_some() || filters.pre_call_checks.is_some();
-        any.then(|| Box::new(filters))
+        let any = filters.budgets.is_some()
+            || filters.pre_call_checks.is_some()
+            || filters.tags.is_some();
+        Ok(any.then(|| Box::new(filters)))
     }
 
     /// Whether what they are made from changed: they then begin without history.
     pub(crate) fn depend_on(before: &RouterSettings, now: &RouterSettings) -> bool {
         before.enable_pre_call_checks != now.enable_pre_call_checks
             || before.provider_budget_config != now.provider_budget_config
+            || before.enable_tag_filtering != now.enable_tag_filtering
+            || before.tag_filtering_match_any != now.tag_filtering_match_any
+            || before.tag_routing_prefix != now.tag_routing_prefix
     }
 }
 
@@ -93,11 +105,17 @@ impl Router {
         let Some(filters) = &mut self.filters else {
             return;
         };
-        let state = self.requests.peek(ticket);
+        let state = self.requests.get(ticket);
         if let Some(checks) = &mut filters.pre_call_checks
             && !state.request.is_blocking()
         {
             checks.count_pick(now, &state.request, picked);
+        }
+        if let Some(tags) = &filters.tags
+            && tags.joins(picked)
+            && !state.tagged_by.contains(&picked)
+        {
+            state.tagged_by.push(picked);
         }
     }
 
@@ -109,8 +127,11 @@ impl Router {
             && state.excluded.is_empty()
             && state.refused.is_empty()
             && self.filters.as_ref().is_none_or(|filters| {
+                let matter =
+                    |tags: &Tags| tags.matter(&state.request, &state.tagged_by, &target.members);
                 filters.pre_call_checks.is_none()
                     && filters.budgets.as_ref().is_none_or(|b| b.all_left(now))
+                    && !filters.tags.as_ref().is_some_and(matter)
             })
     }
 
@@ -140,12 +161,20 @@ impl Router {
             Some(until) => Some(PassedOver::Cooled(until)),
             None => config[d.index()].blocked.then_some(PassedOver::Blocked),
         });
-        if let Some(filters) = &self.filters {
+        if let Some(filters) = &mut self.filters {
             if let Some(budgets) = filters.budgets.as_ref().filter(|_| !blocking) {
                 budgets.filter(&mut sieve)?;
             }
             if let Some(checks) = &filters.pre_call_checks {
                 checks.filter(&mut sieve, &state.request, config)?;
+            }
+            if let Some(tags) = filters.tags.as_mut().filter(|_| !blocking) {
+                tags.filter(
+                    &mut sieve,
+                    &state.request,
+                    &state.tagged_by,
+                    &target.members,
+                )?;
             }
         }
         let refused_first = self.config.profile.corrections.failed_tiers_are_left;

@@ -65,6 +65,8 @@ pub(crate) struct RequestState {
     pub(crate) excluded: Vec<DeploymentId>,
     /// Deployments that refused it in this hop, and would again.
     pub(crate) refused: Vec<DeploymentId>,
+    /// Deployments that were picked for it and whose tags count as its own from then on.
+    pub(crate) tagged_by: Vec<DeploymentId>,
     /// Groups (and tiers) that this request was sent to, and whether a map named them.
     pub(crate) attempted: Vec<(ModelId, Option<i64>, bool)>,
     /// The fallback lists that it brought along.
@@ -185,6 +187,7 @@ impl InFlight {
             walks: Vec::new(),
             excluded: Vec::new(),
             refused: Vec::new(),
+            tagged_by: Vec::new(),
             attempted: Vec::new(),
             own: None,
             after_break: false,
@@ -269,6 +272,7 @@ impl RequestState {
         self.walks.clear();
         self.excluded.clear();
         self.refused.clear();
+        self.tagged_by.clear();
         self.attempted.clear();
         self.own = None;
         self.after_break = false;

@@ -107,6 +107,7 @@ mod scheduler;
 mod step;
 mod strategies;
 pub mod strategy;
+mod tags;
 mod time;
 mod window;
 

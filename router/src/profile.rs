@@ -137,6 +137,14 @@ pub struct Profile {
     pub default_priority_fails: bool,
     /// Whether the mirror of a streamed request streams too (9.4).
     pub mirrors_stream: bool,
+    /// Whether the tags of a picked deployment count as the request's in its retries and fallbacks
+    /// (8.7; observed: not in 1.110).
+    pub deployment_tags_join: bool,
+    /// Whether the deployments tagged `default` serve tags that nobody of the group has, and not also
+    /// tags whose deployments are out, banned or lack another tag asked for (8.7; observed).
+    pub only_unknown_tags_default: bool,
+    /// Whether `tag_routing_prefix` is known; tags that lead to nobody are then an error (observed).
+    pub knows_tag_prefix: bool,
     /// Whether `enable_pre_call_checks` passes over who was picked as often in a minute as its `rpm`
     /// says (2.3.9).
     pub pre_call_checks_count_picks: bool,
@@ -291,6 +299,9 @@ impl Profile {
             queue_entries_stay: false,
             default_priority_fails: false,
             mirrors_stream: true,
+            deployment_tags_join: false,
+            only_unknown_tags_default: true,
+            knows_tag_prefix: true,
             pre_call_checks_count_picks: false,
             windows_leak: true,
             windows_leak_over_known: false,
@@ -359,6 +370,9 @@ impl Profile {
             queue_entries_stay: true,
             default_priority_fails: true,
             mirrors_stream: false,
+            deployment_tags_join: true,
+            only_unknown_tags_default: false,
+            knows_tag_prefix: false,
             pre_call_checks_count_picks: true,
             windows_leak: true,
             windows_leak_over_known: true,

@@ -21,7 +21,7 @@ impl Router {
         routing_groups::check(&settings, &self.config.profile)?;
         let before = std::mem::replace(&mut self.config.settings, settings);
         if OptionalFilters::depend_on(&before, &self.config.settings) {
-            self.filters = OptionalFilters::new(&self.config);
+            self.filters = OptionalFilters::new(&self.config)?;
         }
         self.strategies.select(&self.config.settings);
         let (reserves, hears) = self.strategies.usage_v2();

@@ -76,7 +76,7 @@ impl Router {
             retry_policies: Vec::new(),
             rate_limits: RateLimits::new(config, strategies.usage_v2().0),
             strategies,
-            filters: OptionalFilters::new(config),
+            filters: OptionalFilters::new(config)?,
             states: config
                 .deployments
                 .iter()

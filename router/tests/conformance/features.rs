@@ -13,11 +13,8 @@ use crate::{
 pub(crate) fn not_modelled(vector: &Vector) -> BTreeSet<String> {
     let mut features = BTreeSet::new();
     for (key, value) in &vector.config.router {
-        match key.as_str() {
-            "optional_pre_call_checks" => {
-                features.extend(items(value).iter().filter_map(optional_check));
-            }
-            _ => features.extend(router_feature(key, value)),
+        if key == "optional_pre_call_checks" {
+            features.extend(items(value).iter().filter_map(optional_check));
         }
         // What is no setting of LiteLLM's either is refused, see `setup`.
         if setup::is_constructor_key(key) {
@@ -56,14 +53,6 @@ fn note_unknown(features: &mut BTreeSet<String>, of: &str, key: &str, known: &[&
     if !known.contains(&key) {
         features.insert(format!("the {of} setting {key}"));
     }
-}
-
-fn router_feature(key: &str, value: &Value) -> Option<String> {
-    let feature = match key {
-        "enable_tag_filtering" if *value == true => "tag routing",
-        _ => return None,
-    };
-    Some(feature.to_owned())
 }
 
 fn optional_check(name: &Value) -> Option<String> {

@@ -32,7 +32,7 @@ use router::{ProfileName, Router, Seed};
 use crate::{setup::Setup, vector::Vector};
 
 /// Features that recorded vectors use and the core does not have. It may only shrink.
-const NOT_MODELLED: [&str; 3] = ["a text in place of a number", "affinity", "tag routing"];
+const NOT_MODELLED: [&str; 2] = ["a text in place of a number", "affinity"];
 
 /// Runs of each vector, each with its own seed.
 const SEEDS: u64 = 5;

@@ -21,5 +21,6 @@ mod response_cache;
 mod routing_groups;
 mod slots;
 mod streams;
+mod tags;
 mod tokens;
 mod trail;
