@@ -60,6 +60,16 @@ pub struct RunRecord {
     pub slots_refused: u64,
     /// Times that a request waited for a slot.
     pub parked: u64,
+    /// Attempts refused before sending by the router's own counts of requests or tokens.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub limits_refused: u64,
+    /// Requests that the response cache answered: nobody was called for the answer, and it costs nothing.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cache_hits: u64,
+    /// Copies of requests that went to silent models. Nobody waits for them: they are in no other
+    /// number of requests, attempts, errors, retries or times.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub mirrors: u64,
     /// Time that answered requests spent in backoff and parked, together.
     pub waited_s: f64,
     /// Time that answered requests spent in attempts that failed, together.
@@ -94,6 +104,14 @@ impl RunRecord {
             .map(DeploymentRecord::failures)
             .sum()
     }
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde asks with a reference"
+)]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// How often requests failed in one way.
@@ -143,11 +161,21 @@ pub struct DeploymentRecord {
     pub sent: u64,
     /// Attempts that succeeded.
     pub successes: u64,
+    /// Attempts sent to it for mirrors, which are not in `sent`, `successes` and `errors`; their tokens
+    /// are billed and their load is in `in_flight_max` and the timeline.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub mirrored: u64,
+    /// Those of them that failed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub mirrored_failed: u64,
+    /// Requests that the response cache answered in its place.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cache_hits: u64,
     /// Attempts that failed, by error class and status, most frequent first.
     pub errors: Vec<AttemptError>,
-    /// Prompt tokens billed by attempts that succeeded.
+    /// Prompt tokens billed by attempts that succeeded, mirrored ones too.
     pub prompt_tokens: u64,
-    /// Answer tokens billed by attempts that succeeded.
+    /// Answer tokens billed by attempts that succeeded, mirrored ones too.
     pub completion_tokens: u64,
     /// Prompt tokens that the provider had in its own cache; part of `prompt_tokens`.
     #[serde(default)]
@@ -171,6 +199,12 @@ pub struct DeploymentRecord {
 impl DeploymentRecord {
     /// Most cooldown spans that are kept of one deployment.
     pub const SPANS_KEPT: usize = 2_000;
+
+    /// Attempts that reached it, those for mirrors included.
+    #[must_use]
+    pub const fn load(&self) -> u64 {
+        self.sent + self.mirrored
+    }
 
     /// Attempts that failed.
     #[must_use]

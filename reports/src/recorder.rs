@@ -6,8 +6,8 @@
 use std::time::Duration;
 
 use router::{
-    Answer, DeploymentId, Event, FallbackReason, Instant, Observer, Outcome, Prices, RouteError,
-    Trail,
+    Answer, DeploymentId, Event, FallbackReason, Instant, Observer, Outcome, Prices, RequestId,
+    RouteError, Trail,
 };
 
 use crate::{
@@ -64,6 +64,9 @@ pub struct Recorder {
     nothing_to_pick: u64,
     slots_refused: u64,
     parked: u64,
+    limits_refused: u64,
+    cache_hits: u64,
+    mirrors: u64,
     waited_us: u64,
     in_failed_attempts_us: u64,
     deployments: Vec<Tally>,
@@ -97,6 +100,9 @@ impl Recorder {
             nothing_to_pick: 0,
             slots_refused: 0,
             parked: 0,
+            limits_refused: 0,
+            cache_hits: 0,
+            mirrors: 0,
             waited_us: 0,
             in_failed_attempts_us: 0,
             deployments,
@@ -138,6 +144,9 @@ impl Recorder {
             nothing_to_pick: self.nothing_to_pick,
             slots_refused: self.slots_refused,
             parked: self.parked,
+            limits_refused: self.limits_refused,
+            cache_hits: self.cache_hits,
+            mirrors: self.mirrors,
             waited_s: as_f64(self.waited_us) / 1e6,
             in_failed_attempts_s: as_f64(self.in_failed_attempts_us) / 1e6,
             deployments: (self.setup.deployments.into_iter().zip(self.deployments))
@@ -194,6 +203,39 @@ impl Recorder {
         }
     }
 
+    /// What a mirror does is load and nothing else: nobody asked for it and nobody waits.
+    fn mirrored(&mut self, at: Instant, event: &Event<'_>) {
+        if let Event::Sent { deployment, .. } = *event {
+            self.tally(deployment).mirrored();
+            self.buckets.sent(deployment);
+        } else if let Event::Finished {
+            deployment,
+            outcome,
+            ..
+        } = *event
+        {
+            let prices = &self.setup.deployments[deployment.index()].prices;
+            self.deployments[deployment.index()].mirror_left(outcome, prices);
+            if matches!(outcome, Outcome::Failure(_)) {
+                self.buckets.attempt_failed(deployment);
+            }
+        } else if let Event::Cancelled {
+            deployment: Some(deployment),
+            ..
+        } = *event
+        {
+            self.tally(deployment).left();
+        } else if let Event::CooledDown {
+            deployment,
+            until,
+            why,
+            ..
+        } = *event
+        {
+            self.tally(deployment).cooled.begin(at, until, why);
+        }
+    }
+
     fn answered(&mut self, at: Instant, answer: &Answer) {
         let trail = answer.trail();
         let latency = at.since(trail.arrived);
@@ -233,6 +275,10 @@ impl Observer for Recorder {
         debug_assert!(at >= self.now, "time runs back from {} to {at}", self.now);
         self.now = at;
         self.buckets.advance(at);
+        if event.request().is_some_and(RequestId::is_mirror) {
+            self.mirrored(at, event);
+            return;
+        }
         match *event {
             Event::Arrived { .. } => {
                 self.requests += 1;
@@ -272,12 +318,14 @@ impl Observer for Recorder {
             Event::ParkedForSlot { .. } => self.parked += 1,
             // The answer's trail tells both, once and for all attempts.
             Event::FirstToken { .. } | Event::Waiting { .. } => {}
-            Event::PassedOver { .. }
-            | Event::LimitRefused { .. }
-            | Event::CacheHit { .. }
-            | Event::Mirrored { .. }
-            | Event::MovedOn { .. }
-            | Event::CooldownCleared { .. } => {}
+            Event::LimitRefused { .. } => self.limits_refused += 1,
+            Event::CacheHit { deployment, .. } => {
+                self.cache_hits += 1;
+                self.tally(deployment).cache_hits += 1;
+            }
+            Event::Mirrored { .. } => self.mirrors += 1,
+            Event::CooldownCleared { deployment } => self.tally(deployment).cooled.end(at),
+            Event::PassedOver { .. } | Event::MovedOn { .. } => {}
         }
     }
 }

@@ -53,6 +53,13 @@ impl SpanUnion {
         }
     }
 
+    /// The cooldown that is going on ends now and not later.
+    pub(crate) fn end(&mut self, at: Instant) {
+        if let Some(open) = &mut self.open {
+            open.until = open.until.min(at);
+        }
+    }
+
     /// Cuts the last span at `end`.
     pub(crate) fn finish(mut self, end: Instant) -> Cooled {
         if let Some(last) = self.open.take() {

@@ -1,6 +1,6 @@
 //! What one deployment saw, counted while the run lasts.
 
-use router::{ErrorClass, Failure, Instant, Prices, Usage};
+use router::{ErrorClass, Failure, Instant, Outcome, Prices, Usage};
 
 use crate::{
     record::{AttemptError, DeploymentRecord},
@@ -14,6 +14,9 @@ pub(crate) struct Tally {
     pub(crate) picks: u64,
     pub(crate) sent: u64,
     successes: u64,
+    mirrored: u64,
+    mirrored_failed: u64,
+    pub(crate) cache_hits: u64,
     errors: Vec<(AttemptErrorKey, u64)>,
     prompt_tokens: u64,
     completion_tokens: u64,
@@ -33,6 +36,9 @@ impl Tally {
             picks: 0,
             sent: 0,
             successes: 0,
+            mirrored: 0,
+            mirrored_failed: 0,
+            cache_hits: 0,
             errors: Vec::with_capacity(ERROR_KINDS_EXPECTED),
             prompt_tokens: 0,
             completion_tokens: 0,
@@ -47,6 +53,25 @@ impl Tally {
 
     pub(crate) fn sent(&mut self) {
         self.sent += 1;
+        self.arrived();
+    }
+
+    /// An attempt for a mirror arrives: load, but nobody's attempt.
+    pub(crate) fn mirrored(&mut self) {
+        self.mirrored += 1;
+        self.arrived();
+    }
+
+    /// An attempt for a mirror ended.
+    pub(crate) fn mirror_left(&mut self, outcome: &Outcome, prices: &Prices) {
+        self.left();
+        match outcome {
+            Outcome::Success { usage, .. } => self.billed(*usage, prices),
+            Outcome::Failure(_) => self.mirrored_failed += 1,
+        }
+    }
+
+    fn arrived(&mut self) {
         self.in_flight += 1;
         self.in_flight_max = self.in_flight_max.max(self.in_flight);
     }
@@ -59,6 +84,10 @@ impl Tally {
     /// One answer of unknown cost makes the sum unknown.
     pub(crate) fn succeeded(&mut self, usage: Usage, prices: &Prices) {
         self.successes += 1;
+        self.billed(usage, prices);
+    }
+
+    fn billed(&mut self, usage: Usage, prices: &Prices) {
         self.prompt_tokens += u64::from(usage.prompt_tokens);
         self.completion_tokens += u64::from(usage.completion_tokens);
         self.cached_tokens += u64::from(usage.cached_tokens);
@@ -90,6 +119,9 @@ impl Tally {
             picks: self.picks,
             sent: self.sent,
             successes: self.successes,
+            mirrored: self.mirrored,
+            mirrored_failed: self.mirrored_failed,
+            cache_hits: self.cache_hits,
             errors,
             prompt_tokens: self.prompt_tokens,
             completion_tokens: self.completion_tokens,

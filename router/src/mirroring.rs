@@ -7,7 +7,7 @@
 //! its own and draws by its own id, so the primary is neither delayed nor changed. Mirrors are not
 //! mirrored again.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use crate::{
     observe::{Event, Observer},
@@ -108,11 +108,16 @@ fn mirror_id(of: RequestId, ordinal: u16) -> RequestId {
         of.0 < 1 << ORDINAL_AT,
         "requests that are mirrored have ids below 2^{ORDINAL_AT}, found {of}"
     );
-    RequestId(MIRROR | (u64::from(ordinal) << ORDINAL_AT) | of.0)
+    RequestId(RequestId::MIRROR | (u64::from(ordinal) << ORDINAL_AT) | of.0)
 }
 
-/// Set in the ids of mirrors only.
-const MIRROR: u64 = 1 << 63;
+/// A mirror's id for people: `#7, mirror 1`.
+pub(crate) fn show(id: RequestId, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let of = id.0 & ((1 << ORDINAL_AT) - 1);
+    let ordinal = (id.0 & !RequestId::MIRROR) >> ORDINAL_AT;
+    write!(f, "#{of}, mirror {}", ordinal + 1)
+}
+
 /// Which of the request's mirrors it is, from this bit on.
 const ORDINAL_AT: u32 = 47;
 
@@ -134,6 +139,11 @@ mod tests {
         ids.dedup();
 
         assert_eq!(ids.len(), all);
+    }
+
+    #[test]
+    fn a_mirrors_id_is_shown_as_that_of_its_request() {
+        assert_eq!(mirror_id(RequestId(7), 2).to_string(), "#7, mirror 3");
     }
 
     #[test]

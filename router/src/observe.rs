@@ -215,6 +215,35 @@ pub enum Event<'a> {
     },
 }
 
+impl Event<'_> {
+    /// Whom it is about, if a request.
+    #[must_use]
+    pub const fn request(&self) -> Option<RequestId> {
+        match *self {
+            Self::Arrived { request } => Some(request.id),
+            Self::PassedOver { request, .. }
+            | Self::Picked { request, .. }
+            | Self::NothingToPick { request, .. }
+            | Self::SlotRefused { request, .. }
+            | Self::ParkedForSlot { request, .. }
+            | Self::Sent { request, .. }
+            | Self::FirstToken { request, .. }
+            | Self::Finished { request, .. }
+            | Self::CooledDown { request, .. }
+            | Self::Waiting { request, .. }
+            | Self::Retrying { request, .. }
+            | Self::MovedOn { request, .. }
+            | Self::FellBack { request, .. }
+            | Self::Answered { request, .. }
+            | Self::LimitRefused { request, .. }
+            | Self::CacheHit { request, .. }
+            | Self::Mirrored { request, .. }
+            | Self::Cancelled { request, .. } => Some(request),
+            Self::CooldownCleared { .. } => None,
+        }
+    }
+}
+
 /// Why a deployment was not a candidate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -11,9 +11,23 @@ use crate::config::Fallbacks;
 #[serde(transparent)]
 pub struct RequestId(pub u64);
 
+impl RequestId {
+    /// Whether it is a mirror's: nobody waits for its answer, and nobody counts it as a request.
+    #[must_use]
+    pub const fn is_mirror(self) -> bool {
+        self.0 & Self::MIRROR != 0
+    }
+
+    /// Set in the ids of mirrors only.
+    pub(crate) const MIRROR: u64 = 1 << 63;
+}
+
 impl fmt::Display for RequestId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "#{}", self.0)
+        match self.is_mirror() {
+            true => crate::mirroring::show(*self, f),
+            false => write!(f, "#{}", self.0),
+        }
     }
 }
 

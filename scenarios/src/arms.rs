@@ -9,9 +9,10 @@ use std::{cell::OnceCell, collections::BTreeMap, sync::Arc, time::Duration};
 use router::{Epoch, ProfileName, RouterConfig};
 
 use crate::{
+    actions,
     error::ScenarioError,
     litellm::{self, LitellmConfig},
-    plan::{ProviderBinding, Slo},
+    plan::{Action, ProviderBinding, Slo},
     providers,
     schema::SloSpec,
     sweep::{SweptAxis, within},
@@ -30,6 +31,7 @@ pub(crate) struct Cell {
     pub router: Arc<RouterConfig>,
     pub providers: Arc<[ProviderBinding]>,
     pub workload: Arc<Workload>,
+    pub actions: Arc<[Action]>,
     pub slo: Slo,
 }
 
@@ -52,6 +54,7 @@ pub(crate) struct ArmReader<'a> {
     configs: Memory<Config>,
     bindings: Memory<[ProviderBinding]>,
     workloads: Memory<Workload>,
+    actions: Memory<[Action]>,
     slos: Memory<Slo>,
     targets: Vec<Vec<Target>>,
 }
@@ -92,6 +95,7 @@ impl<'a> ArmReader<'a> {
             configs: Memory::new(),
             bindings: Memory::new(),
             workloads: Memory::new(),
+            actions: Memory::new(),
             slos: Memory::new(),
             targets: Vec::new(),
         }
@@ -146,6 +150,11 @@ impl<'a> ArmReader<'a> {
             let names = askable(router);
             traffic::workload(node, file, router.epoch, &names, &mut self.files).map(Arc::new)
         })?;
+        let key = key_of(self.touching(arm, &["actions", "workload", "starts_at"]));
+        let actions = remembered(&mut self.actions, key, || {
+            let node = tree()?.get("actions");
+            actions::actions(node, file, &router.deployments, workload.duration())
+        })?;
         let key = self.touching(arm, &["slo"]);
         let slo = remembered(&mut self.slos, key, || {
             slo(tree()?.get("slo"), file).map(Arc::new)
@@ -154,6 +163,7 @@ impl<'a> ArmReader<'a> {
             router: Arc::clone(router),
             providers,
             workload,
+            actions,
             slo: *slo,
         })
     }

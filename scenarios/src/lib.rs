@@ -39,6 +39,7 @@
 //! Nothing here runs anything or reads a clock. Plans of one replication carry the same seed in
 //! every arm, and draws are keyed, so arms that leave the workload alone see the same requests.
 
+mod actions;
 mod arms;
 pub mod error;
 mod expect;
@@ -62,7 +63,7 @@ pub use expect::Expectation;
 pub use library::{LibraryEntry, library};
 pub use litellm::IgnoredKey;
 pub use load::Scenario;
-pub use plan::{Arm, Axis, ProviderBinding, RunPlan, Slo};
+pub use plan::{Action, Arm, Axis, Deed, ProviderBinding, RunPlan, Slo};
 pub use schema::{Kind, schema_json};
 pub use source::{LoadOptions, Source};
 pub use workload::{Arrival, Arrivals, Workload};

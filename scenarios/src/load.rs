@@ -240,6 +240,7 @@ impl Scenario {
             router: Arc::clone(&cell.router),
             providers: Arc::clone(&cell.providers),
             workload: Arc::clone(&cell.workload),
+            actions: Arc::clone(&cell.actions),
             slo: cell.slo,
         }
     }

@@ -6,7 +6,7 @@
 use std::{sync::Arc, time::Duration};
 
 use mock_providers::ProviderSpec;
-use router::{RouterConfig, Seed};
+use router::{DeploymentId, Instant, RouterConfig, Seed};
 
 use crate::workload::Workload;
 
@@ -26,8 +26,26 @@ pub struct RunPlan {
     pub providers: Arc<[ProviderBinding]>,
     /// Who asks what, when.
     pub workload: Arc<Workload>,
+    /// What an operator does meanwhile, in order of time.
+    pub actions: Arc<[Action]>,
     /// What counts as good service.
     pub slo: Slo,
+}
+
+/// Something that an operator does at a moment of the run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Action {
+    /// When.
+    pub at: Instant,
+    /// What.
+    pub deed: Deed,
+}
+
+/// What an operator can do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Deed {
+    /// End a deployment's cooldown; `None`: every running one.
+    ClearCooldowns(Option<DeploymentId>),
 }
 
 /// The upstream behind one deployment.

@@ -51,6 +51,10 @@ pub struct ScenarioFile {
     /// Who asks what, when.
     #[schemars(with = "WorkloadSpec")]
     pub workload: IgnoredAny,
+    /// What an operator does while the run goes on.
+    #[serde(default)]
+    #[schemars(with = "Option<Vec<ActionSpec>>")]
+    pub actions: Option<IgnoredAny>,
     /// What counts as good service.
     #[serde(default)]
     #[schemars(with = "Option<SloSpec>")]
@@ -211,6 +215,28 @@ pub struct TraceSpec {
     /// Share of rows that may be dropped before the trace is refused. Default: 0.1.
     #[serde(default)]
     pub max_dropped_share: Option<f64>,
+}
+
+/// One item of `actions`.
+#[derive(Clone, PartialEq, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ActionSpec {
+    /// When, in seconds since the run's beginning.
+    pub at_s: f64,
+    /// What.
+    #[serde(rename = "do")]
+    pub deed: DeedSpec,
+    /// The id of the deployment that it is done to. Default: all.
+    #[serde(default)]
+    pub deployment: Option<String>,
+}
+
+/// `do`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DeedSpec {
+    /// End running cooldowns, so that their deployments are eligible at once.
+    ClearCooldowns,
 }
 
 /// `slo`.

@@ -125,10 +125,14 @@ pub(crate) struct ExplainArgs {
 /// What may happen to a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum Fate {
+    /// The response cache answered it.
+    Cached,
     /// It got no answer.
     Failed,
     /// It went on to a fallback or another tier.
     FellBack,
+    /// A silent model got a copy of it.
+    Mirrored,
     /// It was tried again.
     Retried,
     /// It waited for a moment or a slot.

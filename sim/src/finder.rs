@@ -8,10 +8,14 @@ use crate::{SimError, simulate};
 /// What a request is looked for by.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sought {
+    /// The response cache answered it.
+    Cached,
     /// It got no answer.
     Failed,
     /// It moved to another group, tier or remaining set.
     FellBack,
+    /// A silent model got a copy of it.
+    Mirrored,
     /// It was tried again in its group.
     Retried,
     /// It waited before an attempt, or for a slot.
@@ -45,6 +49,8 @@ impl Observer for Finder {
                 answer: Answer::Failed { .. },
             } => (Sought::Failed, request),
             Event::FellBack { request, .. } => (Sought::FellBack, request),
+            Event::CacheHit { request, .. } => (Sought::Cached, request),
+            Event::Mirrored { request, .. } => (Sought::Mirrored, request),
             Event::Retrying { request, .. } => (Sought::Retried, request),
             Event::Waiting { request, .. } | Event::ParkedForSlot { request, .. } => {
                 (Sought::Waited, request)
@@ -57,8 +63,6 @@ impl Observer for Finder {
             | Event::FirstToken { .. }
             | Event::NothingToPick { .. }
             | Event::LimitRefused { .. }
-            | Event::CacheHit { .. }
-            | Event::Mirrored { .. }
             | Event::MovedOn { .. }
             | Event::CooldownCleared { .. }
             | Event::PassedOver { .. }
@@ -66,7 +70,7 @@ impl Observer for Finder {
             | Event::Sent { .. }
             | Event::SlotRefused { .. } => return,
         };
-        if happened == self.sought {
+        if happened == self.sought && !request.is_mirror() {
             self.found.get_or_insert(request);
         }
     }

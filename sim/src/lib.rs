@@ -12,9 +12,11 @@ mod deadline;
 mod error;
 mod event_queue;
 mod finder;
+mod operator;
 mod simulation;
 mod story;
 mod sweep_run;
+mod unfinished;
 mod verdict;
 mod watch;
 

@@ -17,7 +17,11 @@ use router::{
 };
 use scenarios::{Arrival, RunPlan};
 
-use crate::{EventQueue, SimError, Watch, deadline};
+use crate::{
+    EventQueue, SimError, Watch, deadline, operator,
+    unfinished::{Sent, State, Unfinished},
+    watch::Progress,
+};
 
 /// Runs a plan to its end, drained, and tells `observer` everything that the router says.
 ///
@@ -48,9 +52,9 @@ pub fn simulate_watched(
 pub struct RunEnd {
     /// When the last request ended, and not before the workload's duration was over.
     pub end: Instant,
-    /// Requests that arrived, and so were answered.
+    /// Requests that arrived, and so were answered. Mirrors are none.
     pub requests: u64,
-    /// Attempts that were sent.
+    /// Attempts that were sent, those for mirrors included.
     pub attempts: u64,
     /// When each deployment's provider was at fault, in `model_list` order.
     pub fault_spans: Vec<Vec<FaultSpan>>,
@@ -118,14 +122,18 @@ impl Simulation {
         let mut arrivals = plan.workload.arrivals(plan.seed);
         let mut progress = Progress::new(plan.workload.duration());
         let mut now = Instant::ZERO;
+        let mut actions = plan.actions.iter();
         let mut requests = 0;
         loop {
             let arrival = arrivals.next();
             let until = arrival.map_or(Instant::NEVER, |arrival| arrival.at);
-            while let Some((at, place)) = self.queue.pop_before(until) {
-                now = at;
-                self.continue_at(now, place, observer)?;
+            while let Some(action) = actions.as_slice().first().filter(|a| a.at <= until) {
+                self.run_until(action.at, &mut now, observer)?;
+                now = action.at;
+                operator::act(&mut self.router, action, observer);
+                actions.next();
             }
+            self.run_until(until, &mut now, observer)?;
             let Some(arrival) = arrival else { break };
             now = arrival.at;
             if requests % REQUESTS_PER_LOOK == 0 {
@@ -143,6 +151,21 @@ impl Simulation {
             attempts: self.attempts,
             fault_spans: self.providers.fault_spans(end),
         })
+    }
+
+    /// Lets everything happen that is due before `until`.
+    #[inline]
+    fn run_until(
+        &mut self,
+        until: Instant,
+        now: &mut Instant,
+        observer: &mut impl Observer,
+    ) -> Result<(), SimError> {
+        while let Some((at, place)) = self.queue.pop_before(until) {
+            *now = at;
+            self.continue_at(at, place, observer)?;
+        }
+        Ok(())
     }
 
     /// A request arrives.
@@ -224,7 +247,32 @@ impl Simulation {
         observer: &mut impl Observer,
     ) -> Result<(), SimError> {
         self.take_step(now, place, turn.step)?;
+        self.mirror(now, place, observer)?;
         self.admit(now, turn.released, observer)
+    }
+
+    /// Lets the mirrors arrive that the router began for the request at this place. Nobody counts
+    /// them; their upstreams do with them what they do with their requests.
+    #[inline]
+    fn mirror(
+        &mut self,
+        now: Instant,
+        of: u32,
+        observer: &mut impl Observer,
+    ) -> Result<(), SimError> {
+        while let Some(mirror) = self.router.take_mirror() {
+            let call = ProviderCall {
+                request: mirror.id,
+                ..self.unfinished[of as usize].call
+            };
+            let place = self.occupy(Unfinished {
+                call,
+                state: State::Deciding,
+            });
+            let turn = self.router.arrive(now, mirror, observer);
+            self.take_step(now, place, turn.step)?;
+        }
+        Ok(())
     }
 
     /// Lets a parked request go on, and whoever its going on lets go on.
@@ -239,6 +287,7 @@ impl Simulation {
             let (place, parked) = self.unpark(request);
             let turn = self.router.admitted(now, parked, observer);
             self.take_step(now, place, turn.step)?;
+            self.mirror(now, place, observer)?;
             released = turn.released;
         }
         Ok(())
@@ -365,72 +414,12 @@ impl Simulation {
     }
 }
 
-/// A request that has no answer yet.
-struct Unfinished {
-    /// What the provider is told of it, as of its latest attempt.
-    call: ProviderCall,
-    state: State,
-}
-
-/// What an unfinished request waits for.
-enum State {
-    /// The router is being asked, or the place is free.
-    Deciding,
-    /// A slot.
-    Parked(Parked),
-    /// The end of an attempt.
-    Sent(Sent),
-    /// The first token of an attempt, of which the router wants to know.
-    Streaming { sent: Sent, ends_at: Instant },
-    /// A moment.
-    Waiting(Wait),
-}
-
-/// An attempt under way. How it ends is known from its beginning.
-struct Sent {
-    attempt: Attempt,
-    outcome: Outcome,
-    /// Whether the end is the caller's giving up.
-    given_up: bool,
-}
-
 const fn first_token_after(outcome: &Outcome) -> Option<Duration> {
     match outcome {
         Outcome::Success {
             first_token_after, ..
         } => *first_token_after,
         Outcome::Failure(failure) => failure.first_token_after,
-    }
-}
-
-/// How much of a run has been told to whoever watches.
-struct Progress {
-    duration: Duration,
-    told: f64,
-}
-
-impl Progress {
-    const fn new(duration: Duration) -> Self {
-        Self {
-            duration,
-            told: 0.0,
-        }
-    }
-
-    fn look(&mut self, now: Instant, watch: &impl Watch) -> Result<(), SimError> {
-        if watch.is_cancelled() {
-            return Err(SimError::Cancelled);
-        }
-        let passed = now.since(Instant::ZERO).div_duration_f64(self.duration);
-        if passed > self.told && passed < 1.0 {
-            watch.advanced(passed - self.told);
-            self.told = passed;
-        }
-        Ok(())
-    }
-
-    fn complete(&self, watch: &impl Watch) {
-        watch.advanced(1.0 - self.told);
     }
 }
 

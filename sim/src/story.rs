@@ -25,6 +25,8 @@ pub struct Story<'a> {
     /// A router of the same settings, asked for the names of models and never for decisions.
     names: Router,
     arrived: Option<Instant>,
+    /// Its mirrors, whose stories are told within its own.
+    mirrors: Vec<RequestId>,
     lines: Vec<Line>,
 }
 
@@ -44,6 +46,7 @@ impl<'a> Story<'a> {
             plan,
             names,
             arrived: None,
+            mirrors: Vec::new(),
             lines: Vec::new(),
         })
     }
@@ -166,7 +169,11 @@ impl<'a> Story<'a> {
                     WaitReason::Backoff => "backoff",
                     WaitReason::ClientRetry => "the client library's own retry",
                     WaitReason::RetryAfter => "the provider's retry-after",
-                    WaitReason::Queue => "its turn in the priority queue",
+                    WaitReason::Queue => {
+                        let details =
+                            "until it is first in the priority queue, or somebody is well";
+                        return ("waits", details.to_owned());
+                    }
                 };
                 ("waits", format!("{}: {why}", Secs(until.since(at))))
             }
@@ -206,9 +213,17 @@ impl<'a> Story<'a> {
         );
         match answer {
             Answer::Completed {
-                deployment, usage, ..
+                deployment,
+                usage,
+                cached,
+                ..
             } => format!(
-                "by {}, {} prompt and {} answer tokens; {tried}",
+                "{}{}, {} prompt and {} answer tokens; {tried}",
+                if *cached {
+                    "from the response cache for "
+                } else {
+                    "by "
+                },
                 self.deployment(*deployment),
                 usage.prompt_tokens,
                 usage.completion_tokens,
@@ -265,11 +280,31 @@ impl Observer for Story<'_> {
     const DETAIL: bool = true;
 
     fn observe(&mut self, at: Instant, event: &Event<'_>) {
-        if request_of(event) != Some(self.request) {
+        let Some(of) = event.request() else { return };
+        let mirror = self.mirrors.iter().position(|mirror| *mirror == of);
+        if of != self.request && mirror.is_none() {
             return;
         }
+        if let Event::Mirrored { mirror, .. } = *event {
+            self.mirrors.push(mirror);
+        }
         let arrived = *self.arrived.get_or_insert(at);
-        let (what, details) = self.told(at, event);
+        let (what, mut details) = self.told(at, event);
+        if let Some(mirror) = mirror {
+            details = format!("[mirror {}] {details}", mirror + 1);
+        }
+        // The priority queue is asked again and again; once is enough to tell.
+        let again = |line: &Line| (line.what, &line.details) == (what, &details);
+        let asks = matches!(
+            event,
+            Event::Waiting {
+                why: WaitReason::Queue,
+                ..
+            }
+        );
+        if asks && self.lines.last().is_some_and(again) {
+            return;
+        }
         self.lines.push(Line {
             after: at.since(arrived),
             what,
@@ -308,32 +343,6 @@ struct Secs(Duration);
 impl fmt::Display for Secs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:.3} s", self.0.as_secs_f64())
-    }
-}
-
-/// Whom an event is about, if a request.
-const fn request_of(event: &Event<'_>) -> Option<RequestId> {
-    match *event {
-        Event::Arrived { request } => Some(request.id),
-        Event::PassedOver { request, .. }
-        | Event::Picked { request, .. }
-        | Event::NothingToPick { request, .. }
-        | Event::SlotRefused { request, .. }
-        | Event::ParkedForSlot { request, .. }
-        | Event::Sent { request, .. }
-        | Event::FirstToken { request, .. }
-        | Event::Finished { request, .. }
-        | Event::CooledDown { request, .. }
-        | Event::Waiting { request, .. }
-        | Event::Retrying { request, .. }
-        | Event::MovedOn { request, .. }
-        | Event::FellBack { request, .. }
-        | Event::Answered { request, .. }
-        | Event::LimitRefused { request, .. }
-        | Event::CacheHit { request, .. }
-        | Event::Mirrored { request, .. }
-        | Event::Cancelled { request, .. } => Some(request),
-        Event::CooldownCleared { .. } => None,
     }
 }
 

@@ -5,6 +5,7 @@
 //! so a new metric is a file here and a line in `ALL`. `None` means "not known" (no such
 //! request, no service level, no price); it is never shown as zero.
 
+mod around;
 mod attempts;
 mod cooldown;
 mod cost;
@@ -99,6 +100,9 @@ const ALL: &[&dyn Metric] = &[
     &share::SHARE_IMBALANCE,
     &share::IN_FLIGHT_MAX,
     &cost::COST_USD_PER_1000_REQUESTS,
+    &around::CACHE_HIT_RATIO,
+    &around::LIMITS_REFUSED_PER_REQUEST,
+    &around::MIRRORS_PER_REQUEST,
 ];
 
 /// A metric as a row of data.

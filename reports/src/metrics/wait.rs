@@ -9,7 +9,7 @@ pub(super) const BACKOFF_S_PER_REQUEST: Reading = Reading {
     unit: Unit::SecondsPerRequest,
     better: Better::Lower,
     formula: "waited_s / (completed + failed)",
-    about: "Time in backoff or parked for a slot.",
+    about: "Time in backoff, parked for a slot or in the priority queue.",
     read: |run| per_request(run, run.waited_s),
 };
 

@@ -37,9 +37,13 @@ impl Plot for Deployments {
             || " No attempt met a 429.".to_owned(),
             |(whom, counts)| format!(" Most 429s come from {whom}: {counts} a run."),
         );
+        let mirrored = match mirrored(&comparison) {
+            0 => "",
+            _ => " Those for mirrors are among them.",
+        };
         format!(
             "Share of all attempts sent to each deployment, over all replications; the end in orange \
-             failed.{limited}{rest}"
+             failed.{mirrored}{limited}{rest}"
         )
     }
 
@@ -63,12 +67,14 @@ impl Plot for Deployments {
         let pitch = crate::stats::size(shown.len()) * 16.0 + 14.0;
         let share = |arm: usize, index: usize, of: fn(&DeploymentRecord) -> u64| {
             let runs = comparison.runs(arm);
-            let attempts: u64 = runs.iter().map(|run| run.attempts).sum();
+            let attempts: u64 = (0..deployments(sweep))
+                .map(|index| sum(runs, index, DeploymentRecord::load))
+                .sum();
             as_f64(sum(runs, index, of)) / as_f64(attempts.max(1))
         };
         let largest = (shown.iter())
             .flat_map(|&(arm, ..)| (0..rows).map(move |index| (arm, index)))
-            .map(|(arm, index)| share(arm, index, |deployment| deployment.sent))
+            .map(|(arm, index)| share(arm, index, DeploymentRecord::load))
             .fold(0.0, f64::max);
         let panel = Panel {
             left: 140.0,
@@ -94,8 +100,10 @@ impl Plot for Deployments {
             );
             for (bar, &(arm, ink, _)) in shown.iter().enumerate() {
                 let y = y + crate::stats::size(bar) * 16.0;
-                let sent = share(arm, index, |deployment| deployment.sent);
-                let failed = share(arm, index, DeploymentRecord::failures);
+                let sent = share(arm, index, DeploymentRecord::load);
+                let failed = share(arm, index, |deployment| {
+                    deployment.failures() + deployment.mirrored_failed
+                });
                 let (end, ok) = (panel.x_of(sent), panel.x_of((sent - failed).max(0.0)));
                 canvas.rect((panel.left, y + 1.0), (end, y + 14.0), ink, 1.0);
                 canvas.rect((ok, y + 1.0), (end, y + 14.0), Ink::Worst, 1.0);
@@ -144,6 +152,14 @@ fn limited(comparison: &Comparison<'_>) -> Option<(String, String)> {
         false => format!("{} ({})", first.id, first.provider),
     };
     Some((whom, counts.join(", ")))
+}
+
+/// Attempts for mirrors in the arms shown.
+fn mirrored(comparison: &Comparison<'_>) -> u64 {
+    let arms = shown(comparison);
+    let runs = arms.iter().flat_map(|&(arm, ..)| comparison.runs(arm));
+    let deployments = runs.flat_map(|run| &run.deployments);
+    deployments.map(|deployment| deployment.mirrored).sum()
 }
 
 /// Best and reference.

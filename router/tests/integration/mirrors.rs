@@ -41,7 +41,7 @@ fn every_attempt_is_mirrored_and_each_mirror_is_a_request_of_its_own() {
         assert!(matches!(answered(turn), Answer::Failed { .. }));
         mirrors.dedup();
         assert_eq!(mirrors.len(), 3);
-        assert!(mirrors.iter().all(|id| id.0 >> 63 == 1));
+        assert!(mirrors.iter().all(|id| id.is_mirror()));
     }
 }
 

@@ -53,6 +53,9 @@ fn the_file_itself() {
     insta::assert_snapshot!(adding("sweeep: {}"), @"s.yaml:14:1: sweeep: unknown key; did you mean `sweep`?");
     insta::assert_snapshot!(adding("profile: litellm-1.93"), @"s.yaml:14:10: profile: unknown value `litellm-1.93`; did you mean `litellm-1.92`?");
     insta::assert_snapshot!(adding("starts_at: yesterday"), @r#"s.yaml:14:12: starts_at: found the text "yesterday"; accepted is a date and time since 1970, e.g. 2024-01-01T00:00:50Z"#);
+    insta::assert_snapshot!(adding("actions: [{at_s: 90, do: clear_cooldowns}]"), @"s.yaml:14:18: actions[0].at_s: found the number 90; accepted is a moment while requests come, from 0 to 60 s");
+    insta::assert_snapshot!(adding("actions: [{at_s: 9, do: clear_cooldowns, deployment: nobody}]"), @"s.yaml:14:54: actions[0].deployment: no deployment has the id `nobody`; accepted is east or west");
+    insta::assert_snapshot!(adding("actions: [{at_s: 9, do: clear}]"), @"s.yaml:14:25: actions[0].do: unknown value `clear`; accepted is clear_cooldowns");
     insta::assert_snapshot!(adding("seed: -1"), @"s.yaml:14:7: seed: found the number -1; accepted is a whole number of at least 0");
     insta::assert_snapshot!(adding("replications: 0"), @"s.yaml:14:15: replications: found the number 0; accepted is from 1 to 100000");
     insta::assert_snapshot!(adding("replications: 2\nsweep: {replications: 3}"), @"s.yaml:15:23: sweep.replications: said at the top of the file as well; keep one of the two");

@@ -58,8 +58,10 @@ pub(super) fn explain(args: &ExplainArgs) -> Result<Ended, Complaint> {
 fn request(args: &ExplainArgs, plan: &RunPlan) -> Result<RequestId, Complaint> {
     let sought = match (args.first, args.request) {
         (None, number) => return Ok(RequestId(number.unwrap_or_default())),
+        (Some(Fate::Cached), _) => Sought::Cached,
         (Some(Fate::Failed), _) => Sought::Failed,
         (Some(Fate::FellBack), _) => Sought::FellBack,
+        (Some(Fate::Mirrored), _) => Sought::Mirrored,
         (Some(Fate::Retried), _) => Sought::Retried,
         (Some(Fate::Waited), _) => Sought::Waited,
     };

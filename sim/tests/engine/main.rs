@@ -8,6 +8,8 @@
     reason = "a test may fail, and looks at few events"
 )]
 
+mod around;
+
 use std::collections::BTreeMap;
 
 use router::{Answer, Event, Instant, Observer, Outcome, RequestId};

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
+use std::sync::Arc;
+
 use router::RequestId;
 use scenarios::{LoadOptions, RunPlan, Scenario, Source};
 use sim::{Sought, Story, find_first, simulate};
@@ -113,4 +115,46 @@ fn the_first_request_of_a_fate_is_found() {
     assert_eq!(first(Sought::FellBack), Some(1));
     assert_eq!(first(Sought::Failed), None);
     assert_eq!(first(Sought::Waited), None);
+}
+
+/// `chat` is mirrored to `trial`, whose deployment is down.
+const MIRRORED: &str = "
+purpose: A test of stories.
+kind: terminating
+litellm:
+  model_list:
+    - {model_name: chat, litellm_params: {model: openai/a}, model_info: {id: a}}
+    - {model_name: trial, litellm_params: {model: openai/b}, model_info: {id: b}}
+  router_settings: {num_retries: 0}
+providers:
+  a: {latency: {first_token: {constant: {ms: 300}}}}
+  b: {latency: {first_token: {constant: {ms: 100}}}, faults: [{outage: {}}]}
+workload:
+  arrivals: {constant: {per_second: 2}}
+  lengths: {prompt: {constant: 10}, output: {constant: 20}}
+  duration_s: 3
+";
+
+#[test]
+fn a_mirrors_story_is_told_within_its_requests() {
+    let mut plan = plan(MIRRORED);
+    let config = Arc::make_mut(&mut plan.router);
+    config.deployments[0].silent_model = Some("trial".to_owned());
+
+    let found = find_first(&plan, Sought::Mirrored).unwrap();
+    assert_eq!(found, Some(RequestId(0)));
+    assert_eq!(find_first(&plan, Sought::Failed).unwrap(), None);
+    insta::assert_snapshot!(story(&plan, 0), @"
+        +0.000 s  arrived      for `chat`, 10 prompt tokens
+        +0.000 s  picked       a, of 1 candidate
+        +0.000 s  mirrored     as #0, mirror 1 to `trial`, for nobody
+        +0.000 s  sent         attempt 1 to a
+        +0.000 s  arrived      [mirror 1] for `trial`, 10 prompt tokens
+        +0.000 s  picked       [mirror 1] b, of 1 candidate
+        +0.000 s  sent         [mirror 1] attempt 1 to b
+        +0.000 s  failed       [mirror 1] attempt 1 at b after 0.000 s: ServiceUnavailableError (503)
+        +0.000 s  gave up      [mirror 1] ServiceUnavailableError (503) of b; 1 attempt, 0 fallbacks, 0.000 s waited, 0.000 s in failed attempts
+        +0.300 s  came back    attempt 1 at a after 0.300 s: 20 tokens
+        +0.300 s  answered     by a, 10 prompt and 20 answer tokens; 1 attempt, 0 fallbacks, 0.000 s waited, 0.000 s in failed attempts
+        ");
 }

@@ -1,0 +1,33 @@
+//! What the engine keeps of a request that has no answer yet.
+
+use mock_providers::ProviderCall;
+use router::{Attempt, Instant, Outcome, Parked, Wait};
+
+/// A request that has no answer yet.
+pub(crate) struct Unfinished {
+    /// What the provider is told of it, as of its latest attempt.
+    pub(crate) call: ProviderCall,
+    pub(crate) state: State,
+}
+
+/// What an unfinished request waits for.
+pub(crate) enum State {
+    /// The router is being asked, or the place is free.
+    Deciding,
+    /// A slot.
+    Parked(Parked),
+    /// The end of an attempt.
+    Sent(Sent),
+    /// The first token of an attempt, of which the router wants to know.
+    Streaming { sent: Sent, ends_at: Instant },
+    /// A moment.
+    Waiting(Wait),
+}
+
+/// An attempt under way. How it ends is known from its beginning.
+pub(crate) struct Sent {
+    pub(crate) attempt: Attempt,
+    pub(crate) outcome: Outcome,
+    /// Whether the end is the caller's giving up.
+    pub(crate) given_up: bool,
+}
