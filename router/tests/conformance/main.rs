@@ -18,6 +18,7 @@ mod play;
 mod setup;
 mod shares;
 mod statistics;
+mod strategies;
 mod trace;
 mod upstream;
 mod vector;

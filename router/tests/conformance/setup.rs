@@ -4,16 +4,18 @@ use std::{collections::BTreeSet, num::NonZeroU64, time::Duration};
 
 use router::{
     Api, ContentId, DeploymentConfig, Origin, Overrides, Prices, ProfileName, RequestFallbacks,
-    RequestId, RouterConfig, RouterSettings, StrategySpec,
-    config::{AllowedFailsPolicy, Fallbacks, RetryPolicy, RoutingGroup},
+    RequestId, RouterConfig, RouterSettings,
+    config::{AllowedFailsPolicy, Fallbacks, RetryPolicy},
     split_provider,
-    strategy::LowestLatencyArgs,
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::filters;
-use crate::vector::{Asked, Config, Object};
+use crate::{
+    filters,
+    strategies::{routing_group, set_args, strategy},
+    vector::{Asked, Config, Object},
+};
 
 /// What came of a configuration.
 #[derive(Debug)]
@@ -257,53 +259,6 @@ pub(crate) fn refused(config: &Config) -> BTreeSet<String> {
     config.deployments.iter().filter(refuses).map(id).collect()
 }
 
-fn strategy(name: &Value) -> Result<StrategySpec, String> {
-    let name = name.as_str().unwrap_or_default();
-    StrategySpec::named(name).ok_or_else(|| format!("unknown routing_strategy {name}"))
-}
-
-fn routing_group(group: &Value) -> Result<RoutingGroup, String> {
-    let mut routing_strategy = strategy(&group["routing_strategy"])?;
-    if let Some(args) = group.get("routing_strategy_args") {
-        set_args(&mut routing_strategy, args);
-    }
-    Ok(RoutingGroup {
-        group_name: parse(&group["group_name"]),
-        models: parse(&group["models"]),
-        routing_strategy,
-        model_priorities: group.get("model_priorities").map(parse).unwrap_or_default(),
-    })
-}
-
-fn set_args(strategy: &mut StrategySpec, args: &Value) {
-    match strategy {
-        StrategySpec::LowestLatency(latency) => *latency = latency_args(args),
-        StrategySpec::UsageBased(usage) | StrategySpec::UsageBasedV2(usage) => {
-            usage.ttl = args.get("ttl").map_or(usage.ttl, seconds);
-        }
-        StrategySpec::SimpleShuffle
-        | StrategySpec::LeastBusy
-        | StrategySpec::LowestCost
-        | StrategySpec::ProviderBudget
-        | StrategySpec::Priority => {}
-    }
-}
-
-fn latency_args(args: &Value) -> LowestLatencyArgs {
-    let default = LowestLatencyArgs::default();
-    let number = |key: &str| args.get(key).and_then(Value::as_f64);
-    LowestLatencyArgs {
-        ttl: args.get("ttl").map_or(default.ttl, seconds),
-        lowest_latency_buffer: number("lowest_latency_buffer")
-            .unwrap_or(default.lowest_latency_buffer),
-        max_latency_list_size: args
-            .get("max_latency_list_size")
-            .map_or(default.max_latency_list_size, |v| as_u32(v) as usize),
-        ttft_percentile: number("ttft_percentile"),
-        unmeasured: None,
-    }
-}
-
 /// Entries in the file's order; each must hold exactly one name with a list, but for one list.
 ///
 /// The core's type holds only what is well-formed, so what LiteLLM does with the rest is done here:
@@ -440,7 +395,7 @@ pub(crate) fn seconds(value: &Value) -> Duration {
 }
 
 /// A count. LiteLLM takes what is below zero as none, and cuts off what is after the point.
-fn as_u32(value: &Value) -> u32 {
+pub(crate) fn as_u32(value: &Value) -> u32 {
     let number = value
         .as_f64()
         .unwrap_or_else(|| panic!("{value} is no number"));
