@@ -125,6 +125,9 @@ impl Router {
             !self.config.deployments[d.index()].blocked
                 && self.states[d.index()].out_until(now).is_none()
         };
+        if let Some(quotas) = &self.quotas {
+            return self.independent(quotas, &target.members, healthy);
+        }
         let all = target.members.len();
         let healthy = match target.plain && now >= self.all_warm_at {
             true => all,

@@ -49,6 +49,7 @@ impl Router {
     ) -> Option<Instant> {
         let state = self.requests.get(ticket);
         let allowed = match state.request.overrides.as_deref() {
+            _ if self.config.profile.corrections.one_owner_of_retries => 0,
             Some(o) if o.api == Api::Embedding => LIBRARYS_RETRIES,
             overrides if self.config.profile.client_retries_too => {
                 let own = self.config.deployments[deployment.index()].num_retries;

@@ -68,6 +68,9 @@ pub struct DeploymentConfig {
     /// `model_info.cooldown_probe_after`, an extension of ours that LiteLLM ignores: a cooldown that
     /// is longer than this lets one request through each time it has passed. Only in `corrected`.
     pub cooldown_probe_after: Option<Duration>,
+    /// `model_info.quota_group`, an extension of ours that LiteLLM ignores: deployments of one name
+    /// stand for one upstream account. Only in `corrected`.
+    pub quota_group: Option<String>,
     /// `model_info.allowed_fails`, which 1.92 ignores.
     pub allowed_fails: Option<u32>,
     /// `model_info.allowed_fails_policy`, which 1.92 ignores.

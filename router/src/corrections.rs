@@ -68,6 +68,19 @@ pub struct Corrections {
     /// strategies alike. An alias that `fallbacks`, `model_group_retry_policy` or a routing group
     /// names itself keeps its own rules, all of them: our choice (BR-031).
     pub aliases_are_resolved_first: bool,
+    /// Only the router retries: the provider's client library does not, embeddings included
+    /// (BR-020).
+    pub one_owner_of_retries: bool,
+    /// `model_info.quota_group` is obeyed: who shares a quota counts as one (BR-021).
+    pub shared_quotas: bool,
+    /// A retry policy's number for server errors holds for every 5xx that has none of its own
+    /// (BR-024).
+    pub server_policies_cover_5xx: bool,
+    /// A hint of up to 60 s is waited for exactly, where there is nobody else to go to and the
+    /// request's time limit allows it; after a longer one there is no retry here. Nor is there a
+    /// wait after the last retry. Where there is a fallback too, the wait comes first, as in
+    /// LiteLLM, our choice (BR-021, BR-026).
+    pub hints_are_obeyed: bool,
 }
 
 impl Corrections {
@@ -92,6 +105,10 @@ impl Corrections {
         faulty_requests_stay: false,
         every_call_is_checked: false,
         aliases_are_resolved_first: false,
+        one_owner_of_retries: false,
+        shared_quotas: false,
+        server_policies_cover_5xx: false,
+        hints_are_obeyed: false,
     };
 
     /// LiteLLM as it is meant to be.
@@ -115,5 +132,9 @@ impl Corrections {
         faulty_requests_stay: true,
         every_call_is_checked: true,
         aliases_are_resolved_first: true,
+        one_owner_of_retries: true,
+        shared_quotas: true,
+        server_policies_cover_5xx: true,
+        hints_are_obeyed: true,
     };
 }

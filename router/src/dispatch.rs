@@ -7,7 +7,7 @@ use crate::{
     deployment::CooldownShown,
     ladder::Next,
     observe::{Event, Observer},
-    outcome::Failure,
+    outcome::{ErrorClass, Failure},
     probe::Probe,
     profile::WhenSlotsFull,
     request::{DeploymentId, RequestId},
@@ -230,44 +230,65 @@ impl Router {
             settings: &self.config.settings,
             profile: &self.config.profile,
             deployment: &self.config.deployments[deployment.index()],
-            lone: self.fixed[deployment.index()].lone && !in_company,
+            lone: self.is_lone(deployment, state.hop.group) && !in_company,
             wildcard: self.fixed[deployment.index()].wildcard,
             has_fallback: self.fixed[deployment.index()].has_fallback,
         };
-        let ceiling = self.probe_after(deployment);
-        let recovery = self.config.settings.cooldown_recovery;
         let counts = &mut self.states[deployment.index()];
         let (verdict, status) = match failure {
             Some(failure) => (bench.judge(now, failure, counts), failure.status),
             None => (bench.judge_refusal(now, counts), Some(429)),
         };
-        if let Some((length, why)) = verdict {
-            let request = state.request.id;
-            let asked = CooldownShown {
-                length: self.spread_out(length, request, deployment),
-                why,
-                status,
-            };
-            let longer_wins = self.config.profile.corrections.longer_cooldown_wins;
-            let counts = &mut self.states[deployment.index()];
-            counts.run_timer();
-            let until = counts.cool(now, asked, longer_wins);
-            counts.probe = Probe::of(now, until, ceiling);
-            self.all_warm_at = self.all_warm_at.max(until);
-            if recovery.one_trial {
-                counts.hold_for_trial(now, until);
-                self.all_warm_at = Instant::NEVER;
+        let Some((length, why)) = verdict else {
+            return;
+        };
+        let request = state.request.id;
+        let asked = CooldownShown {
+            length,
+            why,
+            status,
+        };
+        self.bench(now, request, deployment, asked, obs);
+        let of_account = |f: &Failure| f.class == ErrorClass::RateLimit || f.is_out_of_credit();
+        if failure.is_some_and(of_account) {
+            for other in self.sharers(deployment) {
+                self.bench(now, request, other, asked, obs);
             }
-            obs.observe(
-                now,
-                &Event::CooledDown {
-                    deployment,
-                    request,
-                    until,
-                    why,
-                },
-            );
         }
+    }
+
+    fn bench(
+        &mut self,
+        now: Instant,
+        request: RequestId,
+        deployment: DeploymentId,
+        asked: CooldownShown,
+        obs: &mut impl Observer,
+    ) {
+        let longer_wins = self.config.profile.corrections.longer_cooldown_wins;
+        let ceiling = self.probe_after(deployment);
+        let asked = CooldownShown {
+            length: self.spread_out(asked.length, request, deployment),
+            ..asked
+        };
+        let state = &mut self.states[deployment.index()];
+        state.run_timer();
+        let until = state.cool(now, asked, longer_wins);
+        state.probe = Probe::of(now, until, ceiling);
+        self.all_warm_at = self.all_warm_at.max(until);
+        if self.config.settings.cooldown_recovery.one_trial {
+            state.hold_for_trial(now, until);
+            self.all_warm_at = Instant::NEVER;
+        }
+        obs.observe(
+            now,
+            &Event::CooledDown {
+                deployment,
+                request,
+                until,
+                why: asked.why,
+            },
+        );
     }
 
     pub(crate) fn answer(

@@ -12,11 +12,11 @@ use crate::{
     outcome::ErrorClass,
     request::ModelId,
     retry,
-    rng::{KeyedRng, Purpose},
     router::Router,
     step::{RouteError, Ticket, WaitReason},
     strategy::StrategySpec,
     time::Instant,
+    waiting::Pause,
 };
 
 /// What the ladder says to do next.
@@ -29,8 +29,6 @@ pub(crate) enum Next {
     /// It is over: this error surfaces.
     Fail(RouteError),
 }
-
-const JITTER: Purpose = Purpose::named("router.jitter");
 
 impl Router {
     /// An attempt of the hop failed, or none could be made.
@@ -105,7 +103,9 @@ impl Router {
             Moving::No => {}
         }
         let lists = self.lists_in_force(ticket);
-        if !allowance.by_policy && !retry::is_worth_retrying(&error, health, lists) {
+        let worth = retry::is_worth_retrying(&error, health, lists)
+            || self.wait_for_quota(now, ticket, &error, health).is_some();
+        if !allowance.by_policy && !worth {
             return self.fall_back(now, ticket, error, obs);
         }
         // After a broken stream nobody sleeps, so a lone deployment is not tried again. (FACTS 45)
@@ -115,14 +115,11 @@ impl Router {
         }
         // LiteLLM sleeps after the last retry too, before it gives up. (quirk Q3)
         let last = retries == allowance.retries;
-        let least = self.config.settings.retry_after;
-        let state = self.requests.get(ticket);
-        let id = state.request.id;
-        let jitter = KeyedRng::new(self.seed, JITTER, id.0, state.next_draw()).unit();
-        match retry::backoff(now, &error, health, retries, least, jitter) {
-            None if last => self.fall_back(now, ticket, error, obs),
-            None => self.retry(now, ticket, obs),
-            Some((wait, why)) => {
+        match self.pause(now, ticket, &error, health, retries, last) {
+            Pause::No if !last => self.retry(now, ticket, obs),
+            Pause::No | Pause::Hopeless => self.fall_back(now, ticket, error, obs),
+            Pause::Of(wait, why) => {
+                let state = self.requests.get(ticket);
                 state.error = error;
                 state.gives_up_after_wait = last;
                 Next::Wait(now + wait, why)

@@ -93,6 +93,7 @@ mod probe;
 mod profile;
 mod provider;
 mod providers;
+mod quota;
 mod rate_limits;
 mod reconfigure;
 mod recovery;
@@ -109,6 +110,7 @@ mod strategies;
 pub mod strategy;
 mod tags;
 mod time;
+mod waiting;
 mod window;
 
 pub use alerts::{Alert, AlertKind, AlertLevel, Alerts, Severity};

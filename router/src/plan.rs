@@ -26,7 +26,7 @@ pub(crate) struct Fixed {
     pub(crate) silent: Option<ModelId>,
     /// Its `model_name` has stars.
     pub(crate) wildcard: bool,
-    whole: Duration,
+    pub(crate) whole: Duration,
     silence: Option<Duration>,
     /// Given by hand, the deployment's before the router's.
     limits: StreamLimits,

@@ -36,7 +36,8 @@ pub(crate) fn allowance(
     let opted_out = profile.callers_zero_beats_policy && callers == Some(0);
     if !opted_out
         && let Some(class) = error.class()
-        && let Some(retries) = policy.and_then(|p| retries_by_policy(p, class, profile))
+        && let Some(retries) =
+            policy.and_then(|p| retries_by_policy(p, class, error.status(), profile))
     {
         return Allowance {
             retries,
@@ -72,7 +73,12 @@ pub(crate) fn allowance(
 }
 
 /// The policy's number for a class: the most specific field that is set.
-fn retries_by_policy(policy: &RetryPolicy, class: ErrorClass, profile: &Profile) -> Option<u32> {
+fn retries_by_policy(
+    policy: &RetryPolicy,
+    class: ErrorClass,
+    status: Option<u16>,
+    profile: &Profile,
+) -> Option<u32> {
     let bad_request = || policy.bad_request.filter(|_| is_bad_request(class));
     let known_to_both = match class {
         ErrorClass::Authentication => policy.authentication,
@@ -104,7 +110,17 @@ fn retries_by_policy(policy: &RetryPolicy, class: ErrorClass, profile: &Profile)
         | ErrorClass::RateLimit
         | ErrorClass::Timeout => None,
     };
-    known_to_both.or_else(newer).or(policy.default)
+    // Classes of 5xx without a number of their own are server errors.
+    let by_status = || {
+        let covers = profile.corrections.server_policies_cover_5xx;
+        policy
+            .internal_server
+            .filter(|_| covers && status >= Some(500))
+    };
+    known_to_both
+        .or_else(newer)
+        .or_else(by_status)
+        .or(policy.default)
 }
 
 /// What is left of the group when an error is judged.
@@ -425,7 +441,8 @@ mod tests {
             default: Some(1),
             ..RetryPolicy::default()
         };
-        let by = |class, profile: &Profile| retries_by_policy(&policy, class, profile);
+        let by =
+            |class: ErrorClass, profile| retries_by_policy(&policy, class, class.status(), profile);
 
         let new = Profile::litellm_1_110();
         assert_eq!(by(ErrorClass::InternalServer, &new), Some(7));

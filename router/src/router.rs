@@ -19,6 +19,7 @@ use crate::{
     outcome::Outcome,
     plan::Fixed,
     providers::split_provider,
+    quota::Quotas,
     rate_limits::RateLimits,
     registry::Registry,
     request::{DeploymentId, ModelId, Request, RequestId},
@@ -49,6 +50,7 @@ pub struct Router {
     pub(crate) states: Vec<DeploymentState>,
     /// By deployment: what does not change.
     pub(crate) fixed: Vec<Fixed>,
+    pub(crate) quotas: Option<Box<Quotas>>,
     pub(crate) requests: InFlight,
     pub(crate) queues: Queues,
     pub(crate) response_cache: Option<Box<ResponseCache>>,
@@ -88,6 +90,7 @@ impl Router {
                 .map(|d| Fixed::new(d, settings, &registry))
                 .collect(),
             registry,
+            quotas: Quotas::new(config),
             requests: InFlight::default(),
             queues: Queues::default(),
             response_cache: ResponseCache::new(settings),

@@ -15,6 +15,7 @@ mod harness;
 mod kind_01_cooldown_that_does_not_trigger;
 mod kind_02_cooldown_that_triggers_wrongly;
 mod kind_03_cooldown_length_and_expiry;
+mod kind_04_policies_and_hints;
 mod kind_04_retries_and_waiting;
 mod kind_05_fallbacks_and_order;
 mod kind_06_choosing_by_weight;

@@ -38,7 +38,10 @@ pub(super) static MODEL_INFO: Section<Draft> = Section {
             s.seconds()
                 .map(|length| d.deployment.model_info_cooldown_time = length)
         }),
-        // Ours, which LiteLLM keeps and does not read.
+        // Ours, which LiteLLM keeps and does not read; so is the next.
+        used("quota_group", |d, s| {
+            s.text().map(|name| d.deployment.quota_group = name)
+        }),
         used("cooldown_probe_after", |d, s| {
             s.seconds()
                 .map(|length| d.deployment.cooldown_probe_after = length)

@@ -268,8 +268,11 @@ fn anchors_and_merge_keys_share_settings() {
 fn the_settings_of_ours_are_read_from_model_info() {
     let read = read(
         "model_list:\n\
-         - {model_name: m, litellm_params: {model: a}, model_info: {cooldown_probe_after: 300}}\n",
+         - {model_name: m, litellm_params: {model: a}, \
+           model_info: {cooldown_probe_after: 300, quota_group: east}}\n",
     );
 
-    assert_eq!(read.router.deployments[0].cooldown_probe_after, secs(300));
+    let deployment = &read.router.deployments[0];
+    assert_eq!(deployment.cooldown_probe_after, secs(300));
+    assert_eq!(deployment.quota_group.as_deref(), Some("east"));
 }
