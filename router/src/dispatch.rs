@@ -138,6 +138,7 @@ impl Router {
         if self.rate_limits.is_on() {
             self.check_rate_limits(now, ticket, deployment, obs)?;
         }
+        self.pin(now, ticket, deployment);
         if self.response_cache.is_some()
             && let Some(turn) = self.answer_from_cache(now, ticket, deployment, obs)
         {

@@ -4,12 +4,14 @@
 //! empty; some filters name the error that an empty set becomes.
 
 use crate::{
+    affinity::Affinity,
     budgets::Budgets,
     config::{RouterConfig, RouterSettings},
     directory::Target,
     error::ConfigError,
     observe::{Event, Observer, PassedOver},
     pre_call_checks::PreCallChecks,
+    profile::PinsYield,
     request::{DeploymentId, RequestId},
     router::Router,
     step::{RouteError, Ticket},
@@ -20,6 +22,7 @@ use crate::{
 /// The filters that only some configurations have.
 #[derive(Debug)]
 pub(crate) struct OptionalFilters {
+    pub(crate) affinity: Option<Affinity>,
     pub(crate) budgets: Option<Budgets>,
     pub(crate) pre_call_checks: Option<PreCallChecks>,
     pub(crate) tags: Option<Tags>,
@@ -32,11 +35,13 @@ impl OptionalFilters {
     /// If a pattern of a deployment's tags cannot be read.
     pub(crate) fn new(config: &RouterConfig) -> Result<Option<Box<Self>>, ConfigError> {
         let filters = Self {
+            affinity: Affinity::new(config),
             budgets: Budgets::new(config),
             pre_call_checks: PreCallChecks::new(config),
             tags: Tags::new(config)?,
         };
-        let any = filters.budgets.is_some()
+        let any = filters.affinity.is_some()
+            || filters.budgets.is_some()
             || filters.pre_call_checks.is_some()
             || filters.tags.is_some();
         Ok(any.then(|| Box::new(filters)))
@@ -49,6 +54,10 @@ impl OptionalFilters {
             || before.enable_tag_filtering != now.enable_tag_filtering
             || before.tag_filtering_match_any != now.tag_filtering_match_any
             || before.tag_routing_prefix != now.tag_routing_prefix
+            || before.optional_pre_call_checks != now.optional_pre_call_checks
+            || before.model_group_affinity_config != now.model_group_affinity_config
+            || before.deployment_affinity_ttl != now.deployment_affinity_ttl
+            || before.session_affinity_repin_on_failover != now.session_affinity_repin_on_failover
     }
 }
 
@@ -129,7 +138,10 @@ impl Router {
             && self.filters.as_ref().is_none_or(|filters| {
                 let matter =
                     |tags: &Tags| tags.matter(&state.request, &state.tagged_by, &target.members);
+                let pinned =
+                    |affinity: &Affinity| affinity.has_pin(now, &state.request, &target.members);
                 filters.pre_call_checks.is_none()
+                    && !filters.affinity.as_ref().is_some_and(pinned)
                     && filters.budgets.as_ref().is_none_or(|b| b.all_left(now))
                     && !filters.tags.as_ref().is_some_and(matter)
             })
@@ -161,7 +173,24 @@ impl Router {
             Some(until) => Some(PassedOver::Cooled(until)),
             None => config[d.index()].blocked.then_some(PassedOver::Blocked),
         });
+        let order = |d: DeploymentId| target.order(d, config);
+        let yields = self.config.profile.pins_yield;
         if let Some(filters) = &mut self.filters {
+            let affinity = filters.affinity.as_ref().filter(|_| !blocking);
+            let follow_pins = |sieve: &mut Sieve<'_, _>| {
+                let excluded = |d| {
+                    state.excluded.contains(&d)
+                        || state.refused.contains(&d)
+                        || hop.tier.is_some_and(|tier| order(d) != Some(tier))
+                };
+                let stands = |d| yields == PinsYield::Never || !excluded(d);
+                if let Some(affinity) = affinity {
+                    affinity.narrow(sieve, &state.request, hop.allowance.is_some(), stands);
+                }
+            };
+            if yields != PinsYield::ToEverything {
+                follow_pins(&mut sieve);
+            }
             if let Some(budgets) = filters.budgets.as_ref().filter(|_| !blocking) {
                 budgets.filter(&mut sieve)?;
             }
@@ -176,6 +205,9 @@ impl Router {
                     &target.members,
                 )?;
             }
+            if yields == PinsYield::ToEverything {
+                follow_pins(&mut sieve);
+            }
         }
         let refused_first = self.config.profile.corrections.failed_tiers_are_left;
         if refused_first {
@@ -183,7 +215,6 @@ impl Router {
         }
         // The tier asked for, if it has a candidate, else the lowest that has one; those without
         // an order count only where no candidate has one.
-        let order = |d: DeploymentId| target.order(d, config);
         let mut tiers = sieve.left.iter().filter_map(|&d| order(d));
         let tier = match hop.tier {
             Some(asked) if self.config.profile.order_pin_is_strict => Some(asked),

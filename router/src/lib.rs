@@ -54,6 +54,7 @@
 //! # Ok::<(), router::ConfigError>(())
 //! ```
 
+mod affinity;
 mod alerts;
 mod allowed_fails;
 mod blame;
@@ -123,7 +124,7 @@ pub use observe::{CooldownReason, Event, FallbackReason, Observer, PassedOver};
 pub use operator::Cooldown;
 pub use outcome::{ErrorClass, Failure, Outcome, Reached, RetryAfter, Usage};
 pub use price::{PriceTier, Prices, PricingRules};
-pub use profile::{LeastBusyRules, Profile, ProfileName, ShuffleMetric, WhenSlotsFull};
+pub use profile::{LeastBusyRules, PinsYield, Profile, ProfileName, ShuffleMetric, WhenSlotsFull};
 pub use providers::{is_provider, split_provider};
 pub use recovery::CooldownRecovery;
 pub use request::{

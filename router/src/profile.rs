@@ -137,6 +137,18 @@ pub struct Profile {
     pub default_priority_fails: bool,
     /// Whether the mirror of a streamed request streams too (9.4).
     pub mirrors_stream: bool,
+    /// Whether a pin is kept alive by each use, so that its ttl is a time of silence; else it ends a ttl
+    /// after its first write (8.1, 8.2, Q26; of prefixes observed).
+    pub pins_slide: bool,
+    /// Whether the pin of a session or a key stays while another deployment serves it, so that it goes
+    /// back; else it moves there for good (8.1, Q26).
+    pub pins_survive_failover: bool,
+    /// Whether two callers' sessions of one name are two (8.1).
+    pub sessions_by_caller: bool,
+    /// Whether a retry in the same group is bound to the prefix's pin (8.2; observed).
+    pub retries_follow_prefix: bool,
+    /// What makes a pin that is in force stand aside (2.3, 8.1; observed).
+    pub pins_yield: PinsYield,
     /// Whether the tags of a picked deployment count as the request's in its retries and fallbacks
     /// (8.7; observed: not in 1.110).
     pub deployment_tags_join: bool,
@@ -242,6 +254,19 @@ pub enum LeastBusyRules {
     SharedDictionary,
 }
 
+/// When a pin does not bind although its deployment is neither benched nor paused.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum PinsYield {
+    /// It always binds, so that nobody may be left once the later filters were asked (BR-053).
+    Never,
+    /// Where the request already excludes its deployment: by weighted failover, a refusal, or the
+    /// order tier that is asked for.
+    ToExclusions,
+    /// Also where a budget, a check or a tag excludes it: a pin is a preference among those left
+    /// (BR-053).
+    ToEverything,
+}
+
 impl Profile {
     /// LiteLLM 1.110.2.
     #[must_use]
@@ -299,6 +324,11 @@ impl Profile {
             queue_entries_stay: false,
             default_priority_fails: false,
             mirrors_stream: true,
+            pins_slide: true,
+            pins_survive_failover: true,
+            sessions_by_caller: true,
+            retries_follow_prefix: false,
+            pins_yield: PinsYield::ToExclusions,
             deployment_tags_join: false,
             only_unknown_tags_default: true,
             knows_tag_prefix: true,
@@ -370,6 +400,11 @@ impl Profile {
             queue_entries_stay: true,
             default_priority_fails: true,
             mirrors_stream: false,
+            pins_slide: false,
+            pins_survive_failover: false,
+            sessions_by_caller: false,
+            retries_follow_prefix: true,
+            pins_yield: PinsYield::Never,
             deployment_tags_join: true,
             only_unknown_tags_default: false,
             knows_tag_prefix: false,
@@ -404,6 +439,7 @@ impl Profile {
             stream_errors_keep_class: true,
             opening_frames_pass: false,
             keep_alives_are_progress: false,
+            pins_yield: PinsYield::ToEverything,
             windows_leak: false,
             wildcards_cool: true,
             fallback_keys_match_patterns: true,

@@ -224,6 +224,7 @@ impl Router {
                 self.strategies.on_finished(now, &sent, all_took, outcome);
                 self.rate_limits.answered(now, deployment, *usage);
                 self.spend(now, ticket, deployment, *usage);
+                self.pin_prefix(now, ticket, deployment);
                 self.store_in_cache(now, ticket, *usage);
                 self.probe_succeeded(now, ticket, obs);
                 let state = self.requests.peek(ticket);

@@ -8,20 +8,26 @@ use std::{
 };
 
 use crate::{
+    luck::{Luck, pairs_on_same},
     shares::{batch_differs, batch_waits_differ, burst_differs, path},
-    statistics::SIGNIFICANT,
+    statistics::{SIGNIFICANT, fisher},
     trace::{BenchedSet, Played, PlayedResult, Trace},
     vector::{BenchFacts, Benched, Facts, OutcomeFacts, RequestFacts, Spread, Vector, text},
 };
 
 /// Every difference, in words; empty if there is none.
-pub(crate) fn differences(vector: &Vector, facts: &Facts, traces: &[Trace]) -> Vec<String> {
+pub(crate) fn differences(
+    vector: &Vector,
+    facts: &Facts,
+    traces: &[Trace],
+    luck: Option<&Luck>,
+) -> Vec<String> {
     let symmetric = !vector.symmetric.is_empty();
     let mut found = BTreeSet::new();
     for trace in traces {
         for request in &facts.requests {
             let played = &trace.requests[&request.id];
-            found.extend(request_differs(request, played, symmetric));
+            found.extend(request_differs(request, played, symmetric, luck));
         }
         for query in &facts.queries {
             let recorded: Vec<String> = query
@@ -47,12 +53,22 @@ pub(crate) fn differences(vector: &Vector, facts: &Facts, traces: &[Trace]) -> V
         }
         found.extend(at_once_differs(facts, trace));
     }
+    if let Some(recorded) = facts.pairs_on_same_deployment {
+        let own = traces.iter().map(pairs_on_same);
+        let (same, of) = own.fold((0, 0), |sum, pairs| (sum.0 + pairs.0, sum.1 + pairs.1));
+        if fisher((recorded.same, recorded.of), (same, of)) < SIGNIFICANT {
+            found.insert(format!(
+                "{same} of {of} pairs on one deployment, recorded {} of {}",
+                recorded.same, recorded.of
+            ));
+        }
+    }
     for burst in &facts.bursts {
         let runs: Vec<&[Played]> = traces
             .iter()
             .map(|t| t.bursts[&burst.id].as_slice())
             .collect();
-        found.extend(burst_differs(burst, &runs));
+        found.extend(burst_differs(burst, &runs, luck));
     }
     for batch in &facts.batches {
         let runs: Vec<&[Played]> = traces
@@ -64,15 +80,24 @@ pub(crate) fn differences(vector: &Vector, facts: &Facts, traces: &[Trace]) -> V
     found.into_iter().collect()
 }
 
-fn request_differs(facts: &RequestFacts, played: &Played, symmetric: bool) -> Option<String> {
+fn request_differs(
+    facts: &RequestFacts,
+    played: &Played,
+    symmetric: bool,
+    luck: Option<&Luck>,
+) -> Option<String> {
     let exactly = |o: &&OutcomeFacts| same_outcome(o, played, true);
     // Of equal deployments any may be used; a handful of repeats does not show them all.
-    let in_shape = |o: &&OutcomeFacts| facts.varies && symmetric && same_outcome(o, played, false);
-    let matching: Vec<_> = facts
+    let in_shape = |o: &&OutcomeFacts| same_outcome(o, played, false);
+    let any_of_equals = facts.varies && symmetric;
+    let mut matching: Vec<_> = facts
         .outcomes
         .iter()
-        .filter(|o| exactly(o) || in_shape(o))
+        .filter(|o| exactly(o) || (any_of_equals && in_shape(o)))
         .collect();
+    if matching.is_empty() && luck.is_some_and(|luck| luck.explains(facts)) {
+        matching = facts.outcomes.iter().filter(in_shape).collect();
+    }
     if matching.is_empty() {
         let listed: Vec<_> = facts.outcomes.iter().map(describe).collect();
         return Some(format!(

@@ -5,17 +5,14 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::{
-    setup::{self, entries, items, listed_prices, param},
+    setup::{self, entries, listed_prices, param},
     vector::{ClientStep, Vector},
 };
 
 /// Features that a vector uses and the core does not have, and settings that nobody here knows.
 pub(crate) fn not_modelled(vector: &Vector) -> BTreeSet<String> {
     let mut features = BTreeSet::new();
-    for (key, value) in &vector.config.router {
-        if key == "optional_pre_call_checks" {
-            features.extend(items(value).iter().filter_map(optional_check));
-        }
+    for (key, _) in &vector.config.router {
         // What is no setting of LiteLLM's either is refused, see `setup`.
         if setup::is_constructor_key(key) {
             note_unknown(&mut features, "router", key, &ROUTER_KEYS);
@@ -53,15 +50,6 @@ fn note_unknown(features: &mut BTreeSet<String>, of: &str, key: &str, known: &[&
     if !known.contains(&key) {
         features.insert(format!("the {of} setting {key}"));
     }
-}
-
-fn optional_check(name: &Value) -> Option<String> {
-    let feature = match name.as_str()? {
-        "session_affinity" | "deployment_affinity" | "responses_api_deployment_check" => "affinity",
-        "prompt_caching" => "prompt-caching affinity",
-        _ => return None,
-    };
-    Some(feature.to_owned())
 }
 
 const ROUTER_KEYS: [&str; 35] = [

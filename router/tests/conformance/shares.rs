@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     compare::{JITTER_MS, OVERHEAD_MS, WARM_UP_MS, count},
+    luck::Luck,
     statistics::{self, SIGNIFICANT},
     trace::{Played, PlayedAttempt, PlayedResult},
     vector::{BatchFacts, BurstFacts},
@@ -97,7 +98,11 @@ pub(crate) fn batch_waits_differ(facts: &BatchFacts, runs: &[&[Played]]) -> Vec<
     found
 }
 
-pub(crate) fn burst_differs(facts: &BurstFacts, runs: &[&[Played]]) -> Vec<String> {
+pub(crate) fn burst_differs(
+    facts: &BurstFacts,
+    runs: &[&[Played]],
+    luck: Option<&Luck>,
+) -> Vec<String> {
     let mut found = Vec::new();
     if let (true, Some(sequence)) = (facts.sequence_deterministic, &facts.sequence) {
         return sequence_differs(facts, sequence, runs);
@@ -108,6 +113,9 @@ pub(crate) fn burst_differs(facts: &BurstFacts, runs: &[&[Played]]) -> Vec<Strin
         let of = |r: &BTreeMap<String, u32>| (r.get(*key).copied().unwrap_or(0), r.values().sum());
         statistics::over_dispersed(&facts.per_repeat.iter().map(of).collect::<Vec<_>>())
     });
+    if settles && luck.is_some_and(|luck| luck.explains_settling(facts)) {
+        return found;
+    }
     if settles {
         // Each repeat settled on something of its own: ours must lie among them.
         for run in runs {
@@ -227,7 +235,7 @@ fn failure(played: &Played) -> String {
     }
 }
 
-fn burst_label(played: &Played) -> String {
+pub(crate) fn burst_label(played: &Played) -> String {
     match &played.result {
         PlayedResult::Served { by } => by.clone(),
         PlayedResult::Failed { .. } => format!("!{}", failure(played)),

@@ -205,6 +205,14 @@ pub(crate) struct Facts {
     pub(crate) cooldowns: Option<Vec<BenchFacts>>,
     #[serde(default)]
     pub(crate) queries: Vec<QueryFacts>,
+    pub(crate) pairs_on_same_deployment: Option<PairFacts>,
+}
+
+/// How many pairs of requests were served by one deployment.
+#[derive(Deserialize, Debug, Clone, Copy)]
+pub(crate) struct PairFacts {
+    pub(crate) same: u32,
+    pub(crate) of: u32,
 }
 
 #[derive(Deserialize, Debug)]

@@ -7,6 +7,7 @@
     reason = "any other step fails the test"
 )]
 
+mod affinity;
 mod budgets;
 mod cancelling;
 mod cooldowns;
