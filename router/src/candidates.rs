@@ -35,6 +35,11 @@ impl Router {
                 if self.config.deployments[deployment.index()].blocked {
                     return Err(RouteError::Blocked { deployment });
                 }
+                let excluded = self.config.profile.exclusion_holds_for_ids
+                    && self.requests.get(ticket).excluded.contains(&deployment);
+                if excluded {
+                    return Err(self.no_deployments(now, hop.group));
+                }
                 return Ok(deployment);
             }
             TargetKind::Group => {}

@@ -24,6 +24,10 @@ pub(crate) struct Target {
     pub(crate) tiers: Box<[i64]>,
     /// Whether picking needs no filter but cooldown: no member is blocked, none has an order.
     pub(crate) plain: bool,
+    /// Whether the members are the name's own, so that a request goes on to another order tier or to
+    /// the rest of them: not those of a provider's model, nor those that stand in for an unknown name
+    /// (`weighted-failover-alias`, `fallback-default-stand-in-*`).
+    pub(crate) goes_on: bool,
     /// The name that it is an alias of.
     pub(crate) alias_of: Option<ModelId>,
     /// The place of the routing group that is called here by its own name.
@@ -154,7 +158,7 @@ impl Directory {
         // name of a group and of nothing else (`fallback-default-stand-in-*`).
         let stand_in = || {
             let group = self.first_default_fallback.as_deref()?;
-            self.all(|d| d.group == group)
+            self.others(|d| d.group == group)
         };
         self.found(name)
             .or_else(stand_in)
@@ -175,7 +179,7 @@ impl Directory {
                 let provider = provider::inferred(name)?;
                 self.matched(name, &format!("{provider}/{name}"))
             })
-            .or_else(|| self.all(|d| d.model == name))
+            .or_else(|| self.others(|d| d.model == name))
     }
 
     /// The deployments of the most specific pattern that matches.
@@ -262,6 +266,13 @@ impl Directory {
         (!found.members.is_empty()).then_some(found)
     }
 
+    /// Such deployments, for a name that is not their own.
+    fn others(&self, such: impl Fn(&Entry) -> bool) -> Option<Target> {
+        let mut target = self.all(such)?;
+        target.goes_on = false;
+        Some(target)
+    }
+
     fn make(&self, kind: TargetKind, belongs: impl Fn(usize, &Entry) -> bool) -> Target {
         let members: Vec<(usize, &Entry)> = self
             .deployments
@@ -278,6 +289,7 @@ impl Directory {
         tiers.dedup();
         Target {
             kind,
+            goes_on: true,
             plain: tiers.is_empty() && members.iter().all(|(_, d)| !d.blocked),
             tiers: tiers.into(),
             alias_of: None,

@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::{
     client_retry::ClientTries,
     observe::FallbackReason,
+    outcome::ErrorClass,
     own_fallbacks::OwnFallbacks,
     request::{DeploymentId, ModelId, Request, RequestId},
     retry::Allowance,
@@ -67,8 +68,8 @@ pub(crate) struct RequestState {
     pub(crate) refused: Vec<DeploymentId>,
     /// Deployments that were picked for it and whose tags count as its own from then on.
     pub(crate) tagged_by: Vec<DeploymentId>,
-    /// Groups (and tiers) that this request was sent to, and whether a map named them.
-    pub(crate) attempted: Vec<(ModelId, Option<i64>, bool)>,
+    /// Groups (and tiers) that this request was sent to.
+    pub(crate) attempted: Vec<(ModelId, Option<i64>)>,
     /// The fallback lists that it brought along.
     pub(crate) own: Option<Box<OwnFallbacks>>,
     /// A stream of it broke, in 1.92: its own retries and fallbacks count no more.
@@ -83,8 +84,10 @@ pub(crate) struct Hop {
     pub(crate) depth: u32,
     /// The order tier that this hop is bound to.
     pub(crate) tier: Option<i64>,
-    /// Reached by an entry of its own, not by the list for every name.
-    pub(crate) by_specific_entry: bool,
+    /// The generic list that led here, in 1.110, for a group that has none of its own.
+    pub(crate) inherits: ListRef,
+    /// Reached by a list for one kind of error.
+    pub(crate) by_special_list: bool,
     /// Set by the hop's first error.
     pub(crate) allowance: Option<Allowance>,
     pub(crate) retries: u32,
@@ -100,7 +103,8 @@ impl Hop {
             group,
             depth,
             tier: None,
-            by_specific_entry: false,
+            inherits: ListRef::None,
+            by_special_list: false,
             allowance: None,
             retries: 0,
             moved_on: false,
@@ -120,6 +124,8 @@ pub(crate) struct Walk {
     pub(crate) next: usize,
     /// Entries tried so far, below the hop's own depth.
     pub(crate) depth: u32,
+    /// A special list that met an error of another kind, so that the generic list had its turn.
+    pub(crate) turned: bool,
     /// The hop's error.
     pub(crate) original: RouteError,
     /// The error of the last entry.
@@ -145,6 +151,17 @@ pub(crate) enum ListRef {
     None,
     Own,
     Of(FallbackReason, ModelId),
+}
+
+impl ListRef {
+    /// The kind of error that it is for, if it is for one only.
+    pub(crate) const fn kind_of_error(self) -> Option<ErrorClass> {
+        match self {
+            Self::Of(FallbackReason::ContentPolicy, _) => Some(ErrorClass::ContentPolicyViolation),
+            Self::Of(FallbackReason::ContextWindow, _) => Some(ErrorClass::ContextWindowExceeded),
+            Self::None | Self::Own | Self::Of(..) => None,
+        }
+    }
 }
 
 impl InFlight {

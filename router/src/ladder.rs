@@ -178,9 +178,12 @@ impl Router {
         }
         let content_policy = class == Some(ErrorClass::ContentPolicyViolation);
         let context_window = class == Some(ErrorClass::ContextWindowExceeded);
-        let tiers = &self.registry.target(hop.group).tiers;
-        let tiers_apply =
-            !content_policy && (profile.order_tiers_on_context_window || !context_window);
+        let target = self.registry.target(hop.group);
+        let tiers = &target.tiers;
+        let tiers_apply = target.goes_on
+            && !content_policy
+            && (!context_window
+                || (profile.order_tiers_on_context_window && !self.has_leading_list(ticket)));
         if tiers.len() > 1 && tiers_apply {
             let current = hop.tier.unwrap_or(tiers[0]);
             let from = tiers.partition_point(|&tier| tier <= current);
@@ -204,6 +207,17 @@ impl Router {
         obs: &mut impl Observer,
     ) -> Next {
         let list = self.list_after(ticket, error.class());
+        self.walk_list(now, ticket, list, error, obs)
+    }
+
+    fn walk_list(
+        &mut self,
+        now: Instant,
+        ticket: Ticket,
+        list: ListRef,
+        error: RouteError,
+        obs: &mut impl Observer,
+    ) -> Next {
         if self.list(ticket, list).is_empty() {
             return self.hop_failed(now, ticket, error, obs);
         }
@@ -225,12 +239,13 @@ impl Router {
         if !settings.enable_weighted_failover || !shuffles {
             return false;
         }
-        let members = &self.registry.target(state.hop.group).members;
-        members.iter().any(|d| {
-            *d != failed
-                && !state.excluded.contains(d)
-                && self.states[d.index()].out_until(now).is_none()
-        })
+        let target = self.registry.target(state.hop.group);
+        target.goes_on
+            && target.members.iter().any(|d| {
+                *d != failed
+                    && !state.excluded.contains(d)
+                    && self.states[d.index()].out_until(now).is_none()
+            })
     }
 
     fn start_walk(
@@ -263,6 +278,7 @@ impl Router {
             // At the greatest depth a walk ends before its first entry.
             next: if hop.depth >= most { usize::MAX } else { 0 },
             depth: hop.depth,
+            turned: false,
             original: error,
             last: error,
             excluded_before,
@@ -281,28 +297,30 @@ impl Router {
             };
             let once = self.config.profile.fallback_targets_once && walk.kind != WalkKind::Rest;
             let leaks = self.config.profile.order_pin_leaks;
-            let wildcard = self.is_wildcard_list(ticket, walk.list);
+            let inherits = self.inherited(ticket, &walk, why);
             let state = self.requests.get(ticket);
             let walk = state.walks.last_mut().expect("seen above");
             walk.next += 1;
-            // A map is nobody's name: it is not passed over where it names the failed group.
+            // In 1.92 a map is nobody's name: it is not passed over where it names the failed group.
             let as_map = why == FallbackReason::PerRequest
+                && !self.config.profile.fallback_targets_once
                 && state.own.as_ref().is_some_and(|own| own.as_maps);
             let by_name = tier.is_none() && why != FallbackReason::WeightedFailover && !as_map;
             if (by_name && group == walk.hop.group)
-                || (once && state.attempted.contains(&(group, tier, as_map)))
+                || (once && state.attempted.contains(&(group, tier)))
             {
                 continue;
             }
             walk.depth += 1;
             let from = walk.hop.group;
             let mut hop = Hop::new(group, walk.depth);
-            hop.by_specific_entry = !wildcard;
+            hop.by_special_list = walk.list.kind_of_error().is_some();
+            hop.inherits = inherits;
             // In 1.92 a tier that was asked for stays asked for in the groups after it. (quirk Q43)
             hop.tier = tier.or_else(|| state.hop.tier.filter(|_| leaks));
             state.hop = hop;
             state.refused.clear();
-            state.attempted.push((group, tier, as_map));
+            state.attempted.push((group, tier));
             state.fallbacks = state.fallbacks.saturating_add(1);
             let request = state.request.id;
             obs.observe(
@@ -349,15 +367,20 @@ impl Router {
     }
 
     /// Every entry of the innermost walk failed. What surfaces is the error of the hop that it was
-    /// walked for, except after order tiers, where it is the last entry's. (semantics 6.2, step 7)
+    /// walked for, except after order tiers, where it is the last entry's unless they were tried for
+    /// the length of the prompt. (semantics 6.2, step 7)
     fn walk_failed(&mut self, now: Instant, ticket: Ticket, obs: &mut impl Observer) -> Next {
         let state = self.requests.get(ticket);
         let walk = state.walks.pop().expect("called at the end of a walk");
         state.excluded.truncate(walk.excluded_before);
         state.hop = walk.hop;
+        let long = walk.original.class() == Some(ErrorClass::ContextWindowExceeded);
         match walk.kind {
-            WalkKind::List => self.hop_failed(now, ticket, walk.original, obs),
-            WalkKind::Tiers(_) => self.hop_failed(now, ticket, walk.last, obs),
+            WalkKind::Tiers(_) if !long => self.hop_failed(now, ticket, walk.last, obs),
+            WalkKind::List if walk.turned && walk.hop.by_special_list => {
+                self.hop_failed(now, ticket, walk.last, obs)
+            }
+            WalkKind::List | WalkKind::Tiers(_) => self.hop_failed(now, ticket, walk.original, obs),
             WalkKind::Rest => self.fall_back_to_list(now, ticket, walk.original, obs),
         }
     }
@@ -370,13 +393,24 @@ impl Router {
         error: RouteError,
         obs: &mut impl Observer,
     ) -> Next {
-        match self.requests.get(ticket).walks.last_mut() {
-            None => Next::Fail(error),
-            Some(walk) => {
-                walk.last = error;
-                self.next_entry(now, ticket, obs)
-            }
+        let state = self.requests.get(ticket);
+        let Some(walk) = state.walks.last_mut() else {
+            return Next::Fail(error);
+        };
+        walk.last = error;
+        let kind = walk.list.kind_of_error();
+        let other_kind = kind.is_some_and(|kind| error.class() != Some(kind));
+        let turns = other_kind && self.config.profile.special_lists_turn && !walk.turned;
+        if !turns {
+            return self.next_entry(now, ticket, obs);
         }
+        // An error of another kind: the generic list has its turn before the rest of this one.
+        walk.turned = true;
+        let mut hop = walk.hop;
+        hop.depth = walk.depth;
+        state.hop = hop;
+        let list = self.generic_list(ticket, hop);
+        self.walk_list(now, ticket, list, error, obs)
     }
 }
 

@@ -7,7 +7,7 @@
 
 use crate::{
     fallback::{self, FallbackTable, ListsGiven, Routes},
-    in_flight::{Hop, ListRef},
+    in_flight::{Hop, ListRef, Walk},
     observe::FallbackReason,
     outcome::ErrorClass,
     request::{ModelId, Overrides, RequestFallbacks},
@@ -125,43 +125,74 @@ impl Router {
     /// The list for an error of this class in the hop that the request is in.
     pub(crate) fn list_after(&self, ticket: Ticket, class: Option<ErrorClass>) -> ListRef {
         let state = self.requests.peek(ticket);
+        let hop = state.hop;
+        let long = class == Some(ErrorClass::ContextWindowExceeded);
+        if long && self.has_leading_list(ticket) {
+            return ListRef::Of(FallbackReason::ContextWindow, hop.group);
+        }
         if state.own.as_ref().is_some_and(|own| !own.names.is_empty()) {
             return ListRef::Own;
         }
-        let hop = state.hop;
-        let has = |why| !self.list(ticket, ListRef::Of(why, hop.group)).is_empty();
+        let has = |why| {
+            let list = if why == FallbackReason::Generic {
+                self.generic_list(ticket, hop)
+            } else {
+                ListRef::Of(why, hop.group)
+            };
+            !self.list(ticket, list).is_empty()
+        };
         let given = self.lists_in_force(ticket);
         match fallback::kind_for(class, given, has, &self.config.profile) {
+            // Whoever was reached by a special list and meets its error again stays there.
+            Some(FallbackReason::Generic)
+                if long && given.context_window && hop.by_special_list =>
+            {
+                ListRef::None
+            }
             Some(FallbackReason::Generic) => self.generic_list(ticket, hop),
             Some(why) => ListRef::Of(why, hop.group),
             None => ListRef::None,
         }
     }
 
-    /// The generic list of a hop. A group that was reached by an entry of its own does not go on to
-    /// the list for every name, in 1.110.
+    /// Whether the group has names for prompts that are too long, which then come before everything
+    /// else.
+    pub(crate) fn has_leading_list(&self, ticket: Ticket) -> bool {
+        let group = self.requests.peek(ticket).hop.group;
+        let list = ListRef::Of(FallbackReason::ContextWindow, group);
+        self.config.profile.context_window_list_first && !self.list(ticket, list).is_empty()
+    }
+
+    /// The generic list of a hop: its group's own. Where it has none, in 1.110, the list that led to
+    /// the hop comes before the list for every name.
     pub(crate) fn generic_list(&self, ticket: Ticket, hop: Hop) -> ListRef {
         let own = self.requests.peek(ticket).own.as_ref();
         if own.is_some_and(|own| !own.names.is_empty()) {
             return ListRef::Own;
         }
         let routes = self.routes(ticket, FallbackReason::Generic, hop.group);
-        let barred = routes.generic_is_wildcard
-            && hop.by_specific_entry
-            && !self.config.profile.wildcard_fallbacks_after_specific;
+        if routes.generic_is_wildcard && hop.inherits != ListRef::None {
+            return hop.inherits;
+        }
         match &routes.generic {
-            Some(_) if !barred => ListRef::Of(FallbackReason::Generic, hop.group),
-            _ => ListRef::None,
+            Some(_) => ListRef::Of(FallbackReason::Generic, hop.group),
+            None => ListRef::None,
         }
     }
 
-    /// Whether the entries of a list are those for every name.
-    pub(crate) fn is_wildcard_list(&self, ticket: Ticket, list: ListRef) -> bool {
-        let ListRef::Of(FallbackReason::Generic, group) = list else {
-            return false;
-        };
-        self.routes(ticket, FallbackReason::Generic, group)
-            .generic_is_wildcard
+    /// The generic list that a hop takes over from the walk that leads to it.
+    pub(crate) fn inherited(&self, ticket: Ticket, walk: &Walk, why: FallbackReason) -> ListRef {
+        if !self.config.profile.fallback_lists_are_inherited {
+            return ListRef::None;
+        }
+        match why {
+            FallbackReason::Generic => walk.list,
+            FallbackReason::ContentPolicy | FallbackReason::ContextWindow => {
+                self.generic_list(ticket, walk.hop)
+            }
+            FallbackReason::OrderTier | FallbackReason::WeightedFailover => walk.hop.inherits,
+            FallbackReason::PerRequest => ListRef::None,
+        }
     }
 
     /// The names of a list.

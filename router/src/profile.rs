@@ -80,13 +80,23 @@ pub struct Profile {
     pub callers_zero_beats_policy: bool,
     /// Whether a request tries each fallback target once at most (6.3).
     pub fallback_targets_once: bool,
-    /// Whether a group that was reached by an entry of its own goes on to the `*` list (6.3).
-    pub wildcard_fallbacks_after_specific: bool,
+    /// Whether a group without a generic list of its own goes on along the list that led to it, before
+    /// the list for every name (6.3, `order-dead-*`).
+    pub fallback_lists_are_inherited: bool,
     /// Whether context-window errors without an entry in their own list go on to the generic
     /// fallbacks; content-policy errors never do (6.2, `fallback-content-policy-other-group`).
     pub context_window_reaches_generic: bool,
     /// Whether order tiers are tried on context-window errors (6.2).
     pub order_tiers_on_context_window: bool,
+    /// Whether a context-window error goes to its own list before order tiers and the names that the
+    /// request brought along (`fallback-context-window-first-list*`).
+    pub context_window_list_first: bool,
+    /// Whether an error of another kind in the walk of a special list gives the generic list its turn
+    /// before the rest of the special one (`fallback-co*-then-*`, `-500-*`).
+    pub special_lists_turn: bool,
+    /// Whether a call by id refuses a deployment that weighted failover had already
+    /// (`fallback-to-own-deployment-id-weighted`).
+    pub exclusion_holds_for_ids: bool,
     /// Whether a failing order tier's pin leaks into the fallback group after it (Q43).
     pub order_pin_leaks: bool,
     /// Whether the hop of an order tier of which nobody is left ends, and does not take the other
@@ -303,9 +313,12 @@ impl Profile {
             callers_num_retries_first: true,
             callers_zero_beats_policy: true,
             fallback_targets_once: true,
-            wildcard_fallbacks_after_specific: false,
+            fallback_lists_are_inherited: true,
             context_window_reaches_generic: true,
             order_tiers_on_context_window: true,
+            context_window_list_first: true,
+            special_lists_turn: true,
+            exclusion_holds_for_ids: true,
             order_pin_leaks: false,
             order_pin_is_strict: true,
             no_deployments_status: Some(429),
@@ -379,9 +392,12 @@ impl Profile {
             callers_num_retries_first: false,
             callers_zero_beats_policy: false,
             fallback_targets_once: false,
-            wildcard_fallbacks_after_specific: true,
+            fallback_lists_are_inherited: false,
             context_window_reaches_generic: false,
             order_tiers_on_context_window: false,
+            context_window_list_first: false,
+            special_lists_turn: false,
+            exclusion_holds_for_ids: false,
             order_pin_leaks: true,
             order_pin_is_strict: false,
             no_deployments_status: None,

@@ -1,6 +1,6 @@
 //! Which provider a model belongs to. (semantics 1.2, 1.7, 8.6)
 
-use crate::config::DeploymentConfig;
+use crate::{config::DeploymentConfig, providers::is_provider};
 
 /// The provider of a deployment: `custom_llm_provider`, else what stands before the slash of its
 /// `model`, else what the name of the model says.
@@ -10,6 +10,16 @@ pub(crate) fn of(deployment: &DeploymentConfig) -> Option<&str> {
         Some((prefix, _)) => Some(prefix),
         None => inferred(&deployment.model),
     })
+}
+
+impl DeploymentConfig {
+    /// Whether LiteLLM could call it: its provider is given, or its `model` tells one that is known.
+    /// A router with others is refused; `ignore_invalid_deployments` means to leave them out before.
+    #[must_use]
+    pub fn has_known_provider(&self) -> bool {
+        let known = |name: &str| name == "*" || is_provider(name);
+        self.custom_llm_provider.is_some() || of(self).is_some_and(known)
+    }
 }
 
 /// A deployment's `model` with its provider before it.

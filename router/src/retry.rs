@@ -62,8 +62,10 @@ pub(crate) fn allowance(
     } else {
         // The provider wrapper writes the deployment's or the library's value on the exception,
         // where it beats everything; errors that never met a provider carry none.
+        // To the wrapper of blocking calls a zero of the library's is none.
         let met_provider = matches!(error, RouteError::Attempt { .. });
-        let on_exception = met_provider.then(|| deployments.or(global)).flatten();
+        let librarys = global.filter(|&n| !blocking || n > 0);
+        let on_exception = met_provider.then(|| deployments.or(librarys)).flatten();
         written.or(on_exception).or(callers).or(routers).or(global)
     };
     Allowance {

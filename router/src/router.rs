@@ -18,7 +18,6 @@ use crate::{
     observe::{Event, Observer},
     outcome::Outcome,
     plan::Fixed,
-    providers::split_provider,
     quota::Quotas,
     rate_limits::RateLimits,
     registry::Registry,
@@ -128,7 +127,7 @@ impl Router {
         let state = self.requests.get(ticket);
         state.hop.group = model;
         state.own = own;
-        state.attempted.push((model, None, false));
+        state.attempted.push((model, None));
         self.learn_own_routes(ticket);
         let next = self.enter_queue(now, ticket);
         let step = self.go_on(now, ticket, next, obs);
@@ -357,7 +356,7 @@ fn check(config: &RouterConfig) -> Result<(), ConfigError> {
     }
     for deployment in &config.deployments {
         let model = &deployment.model;
-        if model.contains('/') && split_provider(model).is_none() {
+        if !model.is_empty() && !deployment.has_known_provider() {
             return Err(ConfigError::UnknownProvider {
                 deployment: deployment.id.clone(),
                 model: model.clone(),

@@ -23,7 +23,10 @@ pub(crate) fn not_modelled(vector: &Vector) -> BTreeSet<String> {
         if param(deployment, "weight").is_some_and(Value::is_string) {
             features.insert("a text in place of a number".to_owned());
         }
-        if provider.is_some_and(|model| !model.contains('/') && listed_prices(model).is_none()) {
+        let by_cost = vector.config.router.get("routing_strategy");
+        let by_cost = by_cost.is_some_and(|name| name == "cost-based-routing");
+        let listed = |model: &str| model.contains('/') || listed_prices(model).is_some();
+        if by_cost && provider.is_some_and(|model| !listed(model)) {
             features.insert("the price of a model".to_owned());
         }
         for (key, _) in entries(deployment, "litellm_params") {

@@ -6,7 +6,6 @@ use router::{
     Api, ContentId, DeploymentConfig, Origin, Overrides, Prices, ProfileName, RequestFallbacks,
     RequestId, RouterConfig, RouterSettings,
     config::{AllowedFailsPolicy, Fallbacks, RetryPolicy},
-    split_provider,
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -14,7 +13,7 @@ use serde_json::Value;
 use crate::{
     filters,
     strategies::{routing_group, set_args, strategy},
-    vector::{Asked, Config, Object},
+    vector::{Asked, Config, Object, text},
 };
 
 /// What came of a configuration.
@@ -48,9 +47,7 @@ fn try_setup(config: &Config, name: ProfileName) -> Result<RouterConfig, String>
     settings.global_num_retries = config.globals.get("num_retries").map(as_u32);
     let mut deployments = deployments?;
     if config.router.get("ignore_invalid_deployments") == Some(&Value::Bool(true)) {
-        let valid =
-            |d: &DeploymentConfig| !d.model.contains('/') || split_provider(&d.model).is_some();
-        deployments.retain(valid);
+        deployments.retain(DeploymentConfig::has_known_provider);
     }
     Ok(RouterConfig {
         profile: name.profile(),
@@ -76,7 +73,15 @@ pub(crate) fn set(
         // A bench that is over before it begins.
         "cooldown_time" if value.as_f64() < Some(0.0) => settings.disable_cooldowns = true,
         "cooldown_time" => settings.cooldown_time = Some(seconds(value)),
-        "default_fallbacks" => settings.default_fallbacks = parse(value),
+        "default_fallbacks" => {
+            settings.default_fallbacks = match value.as_str() {
+                None => parse(value),
+                Some(text) if version == ProfileName::Litellm192 => {
+                    text.chars().map(String::from).collect()
+                }
+                Some(_) => return Err("default_fallbacks is not a list of names".to_owned()),
+            }
+        }
         "cache_responses" => settings.cache_responses = *value == true,
         "caching_groups" => settings.caching_groups = parse(value),
         "default_priority" => settings.default_priority = Some(as_u32(value)),
@@ -127,6 +132,7 @@ fn deployment(given: &Object) -> Result<DeploymentConfig, String> {
     for (key, value) in entries(given, "litellm_params") {
         match key.as_str() {
             "cooldown_time" => deployment.cooldown_time = Some(seconds(value)),
+            "custom_llm_provider" => deployment.custom_llm_provider = Some(text(value)),
             "input_cost_per_token" => deployment.own_prices.input = value.as_f64(),
             "max_parallel_requests" => deployment.max_parallel_requests = value.as_u64(),
             "model" => {
@@ -248,8 +254,16 @@ fn own_fallbacks(value: &Value) -> RequestFallbacks {
     RequestFallbacks::ByGroup(own_lists("fallbacks", value))
 }
 
+/// Lists by group. A name among them is the fallback of every group without a list.
 fn own_lists(key: &str, value: &Value) -> Fallbacks {
-    as_fallbacks(key, value, ProfileName::Litellm1110).expect("lists by group")
+    let entry = |entry: &Value| match entry.as_str() {
+        Some(name) => vec![("*".to_owned(), vec![name.to_owned()])],
+        None => {
+            let one = Value::Array(vec![entry.clone()]);
+            as_fallbacks(key, &one, ProfileName::Litellm1110).expect("lists by group")
+        }
+    };
+    items(value).iter().flat_map(entry).collect()
 }
 
 /// The deployments whose address nobody listens on.
@@ -262,19 +276,29 @@ pub(crate) fn refused(config: &Config) -> BTreeSet<String> {
 /// Entries in the file's order; each must hold exactly one name with a list, but for one list.
 ///
 /// The core's type holds only what is well-formed, so what LiteLLM does with the rest is done here:
-/// 1.92 reads a text in place of a list letter by letter, 1.110 refuses it; 1.92 refuses a mapping
-/// in place of the list of entries, 1.110 sees its last key as the fallback of everybody.
+/// 1.92 reads a text in place of a list letter by letter, 1.110 refuses it but in one list; 1.92
+/// refuses a mapping in place of the list of entries, 1.110 finds nothing in it. A map as a target
+/// is read as the model that it names.
 fn as_fallbacks(key: &str, value: &Value, version: ProfileName) -> Result<Fallbacks, String> {
     let old = version == ProfileName::Litellm192;
-    if let Some(map) = value.as_object() {
-        let last = map.keys().next_back().filter(|_| !old);
-        let last = last.ok_or_else(|| format!("{key} is no list"))?;
-        return Ok(vec![("*".to_owned(), vec![last.clone()])]);
+    let unchecked = key == "context_window_fallbacks";
+    if value.is_object() {
+        let nothing = (!old).then(Fallbacks::new);
+        return nothing.ok_or_else(|| format!("{key} is no list"));
     }
+    let target = |target: &Value| {
+        target
+            .get("model")
+            .unwrap_or(target)
+            .as_str()
+            .map(str::to_owned)
+    };
     let targets = |name: &str, list: &Value| match list.as_str() {
-        Some(text) if old => Ok(text.chars().map(String::from).collect()),
-        _ => serde_json::from_value(list.clone())
-            .map_err(|_| format!("{key}.{name} is not a list of names")),
+        Some(text) if old || unchecked => Ok(text.chars().map(String::from).collect()),
+        _ => list
+            .as_array()
+            .and_then(|list| list.iter().map(target).collect::<Option<Vec<_>>>())
+            .ok_or_else(|| format!("{key}.{name} is not a list of names")),
     };
     let entry = |entry: &Value| {
         let entry = entry
@@ -282,7 +306,7 @@ fn as_fallbacks(key: &str, value: &Value, version: ProfileName) -> Result<Fallba
             .ok_or_else(|| format!("{key} holds no mapping"))?;
         match entry.iter().next() {
             // Nobody checks this list; of each entry only the first name is ever looked at.
-            Some((name, list)) if entry.len() == 1 || key == "context_window_fallbacks" => {
+            Some((name, list)) if entry.len() == 1 || unchecked => {
                 Ok((name.clone(), targets(name, list)?))
             }
             _ => Err(format!("an entry of {key} has not exactly one key")),
@@ -387,11 +411,9 @@ pub(crate) fn parse<T: DeserializeOwned>(value: &Value) -> T {
 }
 
 pub(crate) fn seconds(value: &Value) -> Duration {
-    Duration::from_secs_f64(
-        value
-            .as_f64()
-            .unwrap_or_else(|| panic!("{value} is no number")),
-    )
+    let number = value.as_f64();
+    let number = number.unwrap_or_else(|| panic!("{value} is no number"));
+    Duration::from_secs_f64(number.max(0.0))
 }
 
 /// A count. LiteLLM takes what is below zero as none, and cuts off what is after the point.

@@ -33,7 +33,7 @@ def reply(r, stream=False):
     if k == "reset":
         return {"reset": True}
     if k == "ra":
-        return {"status": r.choice([429, 500, 503, 401]), "headers": {"Retry-After": str(r.choice([0, 1, 2, 30]))}}
+        return {"status": r.choice([429, 500, 503, 401]), "headers": {"Retry-After": str(r.choice([0, 1, 2, 90]))}}
     return {"status": int(k)}
 
 
@@ -80,7 +80,7 @@ def ladder(seed):
             if chance(r, .1):
                 p["num_retries"] = r.randint(0, 1)
             if chance(r, .1):
-                p["cooldown_time"] = r.choice([0, 2, 7])
+                p["cooldown_time"] = r.choice([0, 40, 90])
             if chance(r, .07):
                 info["blocked"] = True
             if chance(r, .06):
@@ -88,14 +88,14 @@ def ladder(seed):
             if chance(r, .06):
                 info["allowed_fails_policy"] = policy(r, FAILS)
             if chance(r, .05):
-                info["cooldown_time"] = r.choice([1, 3])
+                info["cooldown_time"] = r.choice([50, 70])
             d = {"id": id, "model_name": g, "litellm_params": p}
             if info:
                 d["model_info"] = info
             deps.append(d)
             if chance(r, .85):
                 script[id] = sticky(r)
-    s = {"cooldown_time": r.choice([1, 5, 20])}
+    s = {"cooldown_time": r.choice([30, 60])}
     if chance(r, .6):
         s["num_retries"] = r.choices([0, 1, 2, 3], [4, 4, 1, 1])[0]
     if chance(r, .5):

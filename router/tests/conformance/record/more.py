@@ -128,3 +128,93 @@ vec("num-retries", "num-retries-global-0-in-fallback", "litellm.num_retries 0, r
 vec("fallback", "fallback-default-stand-in-group", "unknown model with default_fallbacks [f]: who stands in", {"default_fallbacks": ["f"]}, ["a", ("f1", "f"), ("f2", "f")], {"f1": 200},
     [req("r1", "nope", {**N0, "disable_fallbacks": True}), req("r2", "nope", N0)], [["f1", "f2"]], opts={"repeats": 8})
 vec("fallback", "fallback-default-stand-in-pattern", "unknown model with default_fallbacks [openai/x] that a pattern serves", {"default_fallbacks": ["openai/x"]}, ["a", ("w", "openai/*", {"model": "openai/*"})], {}, [req("r1", "nope", {**N0, "disable_fallbacks": True}), req("r2", "nope", N0)])
+
+# ---- what follows a walk, and from where a hop was reached
+CHAIN = [("a", "m"), ("b", "f1"), ("c", "f2"), ("h", "h")]
+for kind, extra in (("plain", {}), ("weighted", {"enable_weighted_failover": True})):
+    vec("fallback", f"fallback-to-own-deployment-id-{kind}", f"f falls back to the id of its own deployment, then m ({kind}); a request whose group's only entry is that id", {"fallbacks": [{"f": ["x1", "m"]}, {"g": ["y1"]}], **extra},
+        [("x1", "f"), ("y1", "g", BIG), ("y2", "g", ONE), ("a", "m")], {"x1": 500, "y1": 500, "y2": 503}, [req("r1", "f", N0), req("r2", "g", N0), req("r3", "f", N1)])
+CW2 = {**CTX}
+vec("order", "order-context-window-then-500", "1.110's tiers on context-window errors: tier 1 too long, tier 2 503 (no lists)", {}, [("a", "m", {"order": 1}), ("b", "m", {"order": 2}), ("c", "m", {"order": 3})], {"a": CW2, "b": 503, "c": 502}, [req("r1", kw=N0)])
+vec("order", "order-context-window-lists", "tier 1 too long, tier 2 too long too; with a context-window list; with a generic list; with both",
+    {"context_window_fallbacks": [{"m": ["f"]}, {"o": ["f"]}], "fallbacks": [{"n": ["f"]}, {"o": ["g"]}]},
+    [(f"{d}{g}", g, {"order": o}) for g in "mno" for d, o in (("a", 1), ("b", 2))] + [("f", "f"), ("g", "g")], {f"{d}{g}": CW2 for g in "mno" for d in "ab"}, [req("m", "m", N0), req("n", "n", N0), req("o", "o", N0)])
+vec("order", "order-context-window-lists-500", "tier 1 too long, tier 2 500; with a context-window list; a generic list; both",
+    {"context_window_fallbacks": [{"m": ["f"]}, {"o": ["f"]}], "fallbacks": [{"n": ["f"]}, {"o": ["g"]}]},
+    [(f"{d}{g}", g, {"order": o}) for g in "mno" for d, o in (("a", 1), ("b", 2))] + [("f", "f"), ("g", "g")], {**{f"a{g}": CW2 for g in "mno"}, **{f"b{g}": 500 for g in "mno"}}, [req("m", "m", N0), req("n", "n", N0), req("o", "o", N0)])
+vec("order", "order-500-then-context-window", "tier 1 500, tier 2 too long, with a context-window list and a generic list", {"context_window_fallbacks": [{"m": ["f"]}], "fallbacks": [{"m": ["g"]}]}, [("a", "m", {"order": 1}), ("b", "m", {"order": 2}), ("f", "f"), ("g", "g")], {"a": 500, "b": CW2, "g": 500}, [req("r1", kw=N0)])
+vec("fallback", "fallback-client-list-nested-router-list", "client list f1, f2; the router's lists of f1 (h) and of m (h)", {"fallbacks": [{"f1": ["h"]}, {"m": ["h"]}]}, CHAIN, {x: 500 for x in "abch"}, [req("r1", kw={**N0, "fallbacks": ["f1", "f2"]}), req("r2", kw={**N0, "fallbacks": ["f1"]}), req("r3", kw={**N0, "fallbacks": ["m"]})])
+vec("fallback", "fallback-client-list-context-window", "client list f1; f1 and m too long; context-window lists of m and f1; none of the client's that is not tried", {"context_window_fallbacks": [{"f1": ["h"]}, {"m": ["f2"]}]}, CHAIN, {"a": CTX, "b": CTX}, [req("r1", kw={**N0, "fallbacks": ["f1"]}), req("r2", kw={**N0, "fallbacks": ["m"]}), req("r3", "f1", {**N0, "fallbacks": ["nope"]})])
+vec("fallback", "fallback-client-mapping-nested", "client mapping m: f1; the router's mapping f1: h; default d", {"fallbacks": [{"f1": ["h"]}], "default_fallbacks": ["f2"]}, CHAIN, {x: 500 for x in "ab"}, [req("r1", kw={**N0, "fallbacks": [{"m": ["f1"]}]}), req("r2", kw={**N0, "fallbacks": [{"m": ["f1"]}, {"*": ["f2"]}]}), req("r3", kw={**N0, "fallbacks": [{"*": ["f1", "f2"]}]})])
+D = {"default_fallbacks": ["d"]}
+FROM = [("a", "m"), ("b", "f1"), ("c", "f2"), ("d", "d")]
+for kind, rep in (("context-window", CTX), ("content-policy", POL)):
+    key = kind.replace("-", "_") + "_fallbacks"
+    vec("fallback", f"fallback-default-after-{kind}-list", f"m: {kind} error, list f1; f1 500; f1 {kind} error; is the default list used", {**D, key: [{"m": ["f1"]}, {"n": ["f2"]}]}, FROM + [("n", "n")], {"a": rep, "b": 500, "n": rep, "c": rep}, [req("r1", kw=N0), req("r2", "n", N0)])
+vec("fallback", "fallback-default-after-client-list", "client list f1 (500), the router has default d", D, FROM, {"a": 500, "b": 500}, [req("r1", kw={**N0, "fallbacks": ["f1"]})])
+vec("fallback", "fallback-default-after-order", "tiers dead, default d: used after the tiers? and a specific entry whose group has tiers", {**D, "fallbacks": [{"n": ["m"]}]}, [("a", "m", {"order": 1}), ("b", "m", {"order": 2}), ("d", "d"), ("n", "n")], {"a": 500, "b": 500, "n": 500}, [req("r1", kw=N0), req("r2", "n", N0)])
+vec("fallback", "fallback-default-after-weighted", "weighted failover dead, default d; a specific entry whose group has two members", {**D, "enable_weighted_failover": True, "fallbacks": [{"n": ["m"]}]}, AB + [("d", "d"), ("n", "n")], {"a": 500, "b": 500, "n": 500}, [req("r1", kw=N0), req("r2", "n", N0)])
+vec("fallback", "fallback-default-chain", "default d1, d2 dead; d1 has an entry of its own (e)", {"default_fallbacks": ["d1", "d2"], "fallbacks": [{"d1": ["e"]}]}, [("a", "m"), ("b", "d1"), ("c", "d2"), ("e", "e")], {x: 500 for x in "abc"}, [req("r1", kw=N0), req("r2", "d1", N0)])
+vec("fallback", "fallback-client-map-itself", "client maps naming the failed group itself, then f1; one map twice", {}, CHAIN, {"a": 500, "b": 500}, [req("r1", kw={**N0, "fallbacks": [{"model": "m"}, {"model": "f1"}]}), req("r2", kw={**N0, "fallbacks": [{"model": "f1"}, {"model": "f1"}, {"model": "f2"}]})])
+vec("fallback", "fallback-request-special-lists", "request's context-window and policy lists: with entry, empty, of another group; the router has generic lists", {"fallbacks": [{"m": ["h"]}, {"n": ["h"]}]}, [("a", "m"), ("p", "n"), ("b", "f1"), ("h", "h")], {"a": CTX, "p": POL},
+    [req("cw", kw={**N0, "context_window_fallbacks": [{"m": ["f1"]}]}), req("cw-empty", kw={**N0, "context_window_fallbacks": []}), req("cw-other", kw={**N0, "context_window_fallbacks": [{"z": ["f1"]}]}),
+     req("cp", "n", {**N0, "content_policy_fallbacks": [{"n": ["f1"]}]}), req("cp-empty", "n", {**N0, "content_policy_fallbacks": []}), req("cp-other", "n", {**N0, "content_policy_fallbacks": [{"z": ["f1"]}]}),
+     req("generic-empty", kw={**N0, "fallbacks": []}), req("generic-empty-cw", kw={**N0, "fallbacks": [], "context_window_fallbacks": [{"m": ["f1"]}]})])
+vec("fallback", "fallback-request-mixed-list", "request fallbacks of names and mappings mixed; strings in the router's list of entries", {}, CHAIN, {"a": 500, "b": 500}, [req("r1", kw={**N0, "fallbacks": ["f1", {"m": ["f2"]}]}), req("r2", kw={**N0, "fallbacks": [{"m": ["f2"]}, "f1"]}), req("r3", kw={**N0, "fallbacks": [{"z": ["f2"]}, "f1", "f2"]})])
+vec("fallback", "fallback-all-cooling-client-list", "429 with nobody left and a client list: retries stop; with an empty client list and router fallbacks", {"fallbacks": [{"m": ["f1"]}], "cooldown_time": 30}, [("a", "m", BIG), ("a2", "m", ONE), ("b", "f1"), ("x", "x", BIG), ("x2", "x", ONE)], {"a": 429, "a2": 429, "x": 429, "x2": 429},
+    [req("r1", kw={"num_retries": 3, "fallbacks": []}), req("r2", "x", {"num_retries": 3, "fallbacks": ["f1"]})])
+vec("config-error", "config-fallbacks-map-other-group", "fallbacks as a map of another group, called with m", {"fallbacks": {"f1": ["zz"], "f2": ["zz"]}}, CHAIN, {"a": 500}, [req("r1", kw=N0)])
+vec("config-error", "config-fallbacks-list-of-names", "router fallbacks as a list of names", {"fallbacks": ["f1"]}, CHAIN, {"a": 500}, [req("r1", kw=N0)])
+vec("config-error", "config-fallbacks-map-entries", "router fallbacks whose targets are maps with a model", {"fallbacks": [{"m": [{"model": "f1"}, "f2"]}]}, CHAIN, {"a": 500, "b": 500}, [req("r1", kw=N0)])
+vec("config-error", "config-context-window-string-target", "context_window_fallbacks target as a text", {"context_window_fallbacks": [{"m": "h"}]}, CHAIN, {"a": CTX}, [req("r1", kw=N0)])
+vec("config-error", "config-content-policy-string-target", "content_policy_fallbacks target as a text", {"content_policy_fallbacks": [{"m": "h"}]}, CHAIN, {"a": POL}, [req("r1", kw=N0)])
+vec("config-error", "config-default-fallbacks-string", "default_fallbacks as a text", {"default_fallbacks": "h"}, CHAIN, {"a": 500}, [req("r1", kw=N0)])
+vec("config-error", "config-empty-entry", "an empty entry in fallbacks; in context_window_fallbacks", {"fallbacks": [{}]}, CHAIN, {"a": 500}, [req("r1", kw=N0)])
+vec("config-error", "config-empty-list-of-entry", "fallbacks entry with an empty list, and default_fallbacks", {"fallbacks": [{"m": []}], "default_fallbacks": ["f1"]}, CHAIN, {"a": 500}, [req("r1", kw=N0)])
+vec("config-error", "config-bare-unknown-model", "litellm_params.model without a provider that nobody knows", {}, [("a", "m", {"model": "nosuchmodel"})], {}, [req("r1", kw=N0)])
+vec("config-error", "config-bare-unknown-model-with-provider", "the same with custom_llm_provider", {}, [("a", "m", {"model": "nosuchmodel", "custom_llm_provider": "openai"})], {}, [req("r1", kw=N0)])
+vec("config-error", "config-negative-max-fallbacks", "max_fallbacks -1", {"max_fallbacks": -1, "fallbacks": [{"m": ["f1"]}]}, CHAIN, {"a": 500}, [req("r1", kw=N0)])
+vec("config-error", "config-negative-retry-after", "retry_after -5", {"retry_after": -5}, ["a"], {"a": [500, 200]}, [req("r1", kw=N1)])
+vec("config-error", "config-alias-to-alias-and-self", "alias of itself; empty alias map", {"model_group_alias": {"al": "al"}}, ["a"], {}, [req("r1", "al", N0), req("r2", kw=N0)])
+
+# ---- which list comes first for a special error
+for kind, rep in (("context-window", CTX), ("content-policy", POL)):
+    key = kind.replace("-", "_") + "_fallbacks"
+    vec("fallback", f"fallback-{kind}-first-list", f"{kind} error and: client list with the router's list of another group; the group's list dead then the client list; the group's list dead then generic; request's own special list with a client list",
+        {key: [{"z": ["h"]}, {"n": ["f1"]}, {"o": ["f1"]}], "fallbacks": [{"o": ["h"]}, {"n": ["h"]}]}, CHAIN + [("n", "n"), ("o", "o")], {"a": rep, "b": 500, "n": rep, "o": rep},
+        [req("other", kw={**N0, "fallbacks": ["f2"]}), req("dead-client", "n", {**N0, "fallbacks": ["f2"]}), req("dead-generic", "o", N0), req("own", kw={**N0, "fallbacks": ["f2"], key: [{"m": ["h"]}]}), req("own-empty", kw={**N0, "fallbacks": ["f2"], key: []})])
+    vec("fallback", f"fallback-{kind}-first-list-order", f"{kind} error on tier 1; the group's list dead; then tiers? generic?", {key: [{"m": ["f1"]}], "fallbacks": [{"m": ["h"]}, {"n": ["h"]}]},
+        [("a", "m", {"order": 1}), ("a2", "m", {"order": 2}), ("b", "f1"), ("h", "h"), ("n1", "n", {"order": 1}), ("n2", "n", {"order": 2})], {"a": rep, "b": 500, "n1": rep, "n2": 500}, [req("r1", kw=N0), req("r2", "n", {**N0, "fallbacks": ["f1"]}), req("r3", "n", {**N0, "fallbacks": []})])
+    vec("fallback", f"fallback-{kind}-weighted", f"{kind} error with weighted failover: lists given or not", {key: [{"m": ["f"]}], "enable_weighted_failover": True}, [(f"{d}{g}", g, p) for g in "mn" for d, p in (("a", BIG), ("b", ONE))] + [("f", "f")], {"am": rep, "an": rep}, [req("r1", "m", N0), req("r2", "n", N0)])
+vec("fallback", "fallback-default-after-special-of-specific", "n -> m by a specific entry; m too long -> f1 by its list; f1 500; default d", {"default_fallbacks": ["d"], "fallbacks": [{"n": ["m"]}], "context_window_fallbacks": [{"m": ["f1"]}]}, FROM + [("n", "n")], {"n": 500, "a": CTX, "b": 500}, [req("r1", "n", N0)])
+G5 = [("a", "n"), ("c", "f2"), ("c3", "f3"), ("h", "h"), ("g", "g")]
+for name, cwl, fb, dead in (("then-long-own-generic", ["f2"], [{"n": ["h"]}], {"c": CTX}), ("then-long-nested-generic", ["f2"], [{"f2": ["h"]}], {"c": CTX}), ("then-500-both", ["f2"], [{"f2": ["h"]}, {"n": ["g"]}], {"c": 500, "h": 500}),
+                           ("then-policy-own-generic", ["f2"], [{"n": ["h"]}], {"c": POL}), ("then-long-500-own-generic", ["f2", "f3"], [{"n": ["h"]}], {"c": CTX, "c3": 500}), ("then-500-long-own-generic", ["f2", "f3"], [{"n": ["h"]}], {"c": 500, "c3": CTX}),
+                           ("then-unknown", ["nope"], [{"n": ["h"]}], {}), ("then-429-star", ["f2"], [{"*": ["h"]}], {"c": 429})):
+    for kind, rep in (("context-window", CTX), ("content-policy", POL)):
+        d = {k: (rep if v is CTX else v) for k, v in dead.items()}
+        vec("fallback", f"fallback-{kind}-{name}", f"{kind} error of n, its list {cwl} dead: {name}", {kind.replace('-', '_') + "_fallbacks": [{"n": cwl}], "fallbacks": fb}, G5, {"a": rep, **d}, [req("r1", "n", N0)])
+for kind, rep in (("context-window", CTX), ("content-policy", POL)):
+    key = kind.replace('-', '_') + "_fallbacks"
+    vec("fallback", f"fallback-{kind}-chain", f"{kind} lists n: f2, f2: f3; all but h dead of it; f3's generic h", {key: [{"n": ["f2"]}, {"f2": ["f3"]}], "fallbacks": [{"f3": ["h"]}]}, G5, {"a": rep, "c": rep, "c3": rep}, [req("r1", "n", N0), req("r2", "f2", N0), req("r3", "f3", N0)])
+    vec("fallback", f"fallback-{kind}-chain-500", f"{kind} lists n: f2, f2: f3; f3 500; generic n: h", {key: [{"n": ["f2"]}, {"f2": ["f3"]}], "fallbacks": [{"n": ["h"]}]}, G5, {"a": rep, "c": rep, "c3": 500}, [req("r1", "n", N0)])
+    vec("fallback", f"fallback-{kind}-after-generic", f"n 500 -> f2 {kind} error (list of another group) -> its generic h; and with *", {key: [{"z": ["g"]}], "fallbacks": [{"n": ["f2"]}, {"f2": ["h"]}, {"f3": ["f2"]}]}, G5, {"a": 500, "c": rep, "c3": rep}, [req("r1", "n", N0), req("r2", "f3", N0)])
+    vec("fallback", f"fallback-{kind}-unset-after-special", f"{kind} error, no list of its kind, generic f2 with the same error, f2's generic h, n's generic second g", {"fallbacks": [{"n": ["f2", "g"]}, {"f2": ["h"]}]}, G5, {"a": rep, "c": rep, "h": rep}, [req("r1", "n", N0)])
+    vec("fallback", f"fallback-{kind}-tried-already", f"{kind} list names only who was tried", {key: [{"n": ["n"]}, {"f2": ["n"]}], "fallbacks": [{"n": ["f2"]}, {"f2": ["h"]}]}, G5, {"a": [rep, 500], "c": rep}, [req("r1", "n", N0), req("r2", "n", N0)])
+for kind, rep in (("context-window", CTX), ("content-policy", POL)):
+    key = kind.replace('-', '_') + "_fallbacks"
+    vec("fallback", f"fallback-{kind}-500-generic-dead", f"{kind} list f2 (500), f3 ok; n's generic h dead", {key: [{"n": ["f2", "f3"]}], "fallbacks": [{"n": ["h"]}]}, G5, {"a": rep, "c": 500, "h": 500}, [req("r1", "n", N0)])
+    vec("fallback", f"fallback-{kind}-500-no-generic", f"{kind} list f2 (500), f3 ok; no generic; and f3 dead too: what surfaces", {key: [{"n": ["f2", "f3"]}, {"f2": ["f3"]}]}, G5, {"a": rep, "c": 500, "c3": [200, 500]}, [req("r1", "n", N0), req("r2", "n", N0)])
+    vec("fallback", f"fallback-{kind}-500-two-generic", f"{kind} list f2 (500), f3 ok; n's generic h, g: h dead", {key: [{"n": ["f2", "f3"]}], "fallbacks": [{"n": ["h", "g"]}]}, G5, {"a": rep, "c": 500, "h": 500}, [req("r1", "n", N0)])
+T2 = [("a", "m", {"order": 1}), ("b", "m", {"order": 2}), ("g", "g"), ("h", "h")]
+for name, lst, more in (("nope-g", ["nope", "g"], []), ("g-nope", ["g", "nope"], []), ("nope", ["nope"], []), ("g-h", ["g", "h"], []), ("nope-g-own", ["nope", "g"], [{"g": ["nope"]}]), ("g-h-own", ["g", "h"], [{"g": ["h"]}]), ("h-g-own", ["h", "g"], [{"g": ["h"]}])):
+    vec("order", f"order-then-list-{name}", f"dead tiers (409, 403), then {lst} dead (g 502, h 503): what surfaces; with a policy error on tier 2", {"fallbacks": [{"m": lst}] + more}, T2, {"a": 409, "b": [403, POL, CTX], "g": 502, "h": 503}, [req("r1", kw=N0), req("r2", kw=N0), req("r3", kw=N0)])
+vec("fallback", "fallback-default-stand-in-weighted", "unknown name, default m of two, weighted failover", {"default_fallbacks": ["m"], "enable_weighted_failover": True}, AB, {"a": 500, "b": 503}, [req("r1", "nope", N0), req("r2", "nope", N1)])
+vec("fallback", "fallback-default-stand-in-order", "unknown name, default m of two tiers", {"default_fallbacks": ["m"]}, [("a", "m", {"order": 1}), ("b", "m", {"order": 2})], {"a": 500, "b": 503}, [req("r1", "nope", N0)])
+vec("fallback", "fallback-default-stand-in-lone", "unknown name, default m of one: waits", {"default_fallbacks": ["m"]}, ["a"], {"a": 500}, [req("r1", "nope", N1)])
+vec("weighted-failover", "weighted-failover-alias", "weighted failover through an alias; by a provider's model; tiers through an alias", {"enable_weighted_failover": True, "model_group_alias": {"al": "m", "al2": "n"}}, AB + [("c", "n", {"order": 1}), ("d", "n", {"order": 2}), ("e", "o", {"model": "openai/x", "weight": 1000000}), ("f", "o", {"model": "openai/x", "weight": 1})], {"a": 500, "b": 503, "c": 500, "d": 503, "e": 500, "f": 503}, [req("r1", "al", N0), req("r2", "al2", N0), req("r3", "openai/x", N0)])
+TT = [("a", "m", {"order": 1}), ("b", "m", {"order": 2}), ("c", "m", {"order": 3}), ("d", "m", {"order": 4}), ("g", "g"), ("h", "h"), ("i", "i")]
+DEAD = {"a": 409, "b": 403, "c": 422, "d": 413, "g": 502, "h": 503, "i": 500}
+for name, ids, lst, m in (("two-three", "abghi", "ghi", None), ("three-two", "abcgh", "gh", None), ("two-two-max-1", "abgh", "gh", 1), ("two-two-max-2", "abgh", "gh", 2), ("two", "ab", "", None), ("three-max-2", "abc", "", 2), ("four", "abcd", "", None), ("four-max-1", "abcd", "", 1), ("four-max-2", "abcd", "", 2),
+                          ("three-two-max-1", "abcgh", "gh", 1), ("three-two-max-2", "abcgh", "gh", 2), ("three-two-max-3", "abcgh", "gh", 3)):
+    vec("order", f"order-dead-{name}", f"tiers and list all dead, max_fallbacks {m}: who surfaces", {**({"fallbacks": [{"m": list(lst)}]} if lst else {}), **({"max_fallbacks": m} if m else {})}, [t for t in TT if t[0] in ids], {k: DEAD[k] for k in ids}, [req("r1", kw=N0)])
