@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     outcome::ErrorClass, price::Prices, profile::Profile, recovery::CooldownRecovery,
-    step::StreamLimits, strategy::StrategySpec, time::Epoch,
+    step::StreamLimits, strategy::StrategySpec, time::Epoch, usage_window::UsageWindow,
 };
 
 /// Everything a router is built from.
@@ -179,6 +179,8 @@ pub struct RouterSettings {
     pub model_group_alias: BTreeMap<String, String>,
     /// `routing_groups`: strategies for some names only.
     pub routing_groups: Vec<RoutingGroup>,
+    /// `usage_window`, of our own: over which time the profile `corrected` counts limits a minute.
+    pub usage_window: UsageWindow,
     /// `enable_pre_call_checks`: context window, region and, in 1.92, rpm.
     pub enable_pre_call_checks: bool,
     /// `optional_pre_call_checks`, for groups without an entry below.
@@ -277,6 +279,7 @@ impl Default for RouterSettings {
             enable_weighted_failover: false,
             model_group_alias: BTreeMap::new(),
             routing_groups: Vec::new(),
+            usage_window: UsageWindow::Minute,
             enable_pre_call_checks: false,
             optional_pre_call_checks: OptionalPreCallChecks::default(),
             model_group_affinity_config: BTreeMap::new(),

@@ -44,6 +44,12 @@ pub struct Corrections {
     /// What the router refuses by itself (a reservation over its limit) is charged to no deployment,
     /// and another one is tried at once (BR-011).
     pub own_refusals_are_no_failures: bool,
+    /// Limits on requests and tokens a minute, of usage-based-routing in both versions and of
+    /// `enforce_model_rate_limits`, let through what fits, and no less; whoever chooses and whoever
+    /// enforces see the same numbers; a request and its estimated tokens are reserved at admission
+    /// and settled in the end, or given back if nothing was sent. A refusal says when it would fit
+    /// (BR-036, BR-037).
+    pub usage_is_reserved: bool,
     /// The default rules bench a lone deployment for nothing but a thousand failures out of a
     /// thousand: not for 401 and 404 either. Lone is one that was configured alone, not one whose
     /// siblings are out (BR-012).
@@ -97,6 +103,7 @@ impl Corrections {
         backpressure_is_no_failure: false,
         missing_objects_are_no_failures: false,
         own_refusals_are_no_failures: false,
+        usage_is_reserved: false,
         lone_deployments_are_spared: false,
         longer_cooldown_wins: false,
         reads_every_hint: false,
@@ -124,6 +131,7 @@ impl Corrections {
         backpressure_is_no_failure: true,
         missing_objects_are_no_failures: true,
         own_refusals_are_no_failures: true,
+        usage_is_reserved: true,
         lone_deployments_are_spared: true,
         longer_cooldown_wins: true,
         reads_every_hint: true,

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use crate::{
+    admission::Reservation,
     client_retry::ClientTries,
     observe::FallbackReason,
     outcome::ErrorClass,
@@ -52,6 +53,8 @@ pub(crate) struct RequestState {
     /// A slot was kept for it while it is parked.
     pub(crate) slot_granted: bool,
     pub(crate) hop: Hop,
+    /// What was reserved for the attempt under way, where the router reserves.
+    pub(crate) reserved: Option<Reservation>,
     /// Nobody waits for its answer any more, although this deployment is still at it.
     pub(crate) caller_left: Option<DeploymentId>,
     /// The deployment that it tries while it is out.
@@ -197,6 +200,7 @@ impl InFlight {
             holds_slot: false,
             slot_granted: false,
             hop,
+            reserved: None,
             caller_left: None,
             probing: None,
             gives_up_after_wait: false,
@@ -282,6 +286,7 @@ impl RequestState {
         self.holds_slot = false;
         self.slot_granted = false;
         self.hop = hop;
+        self.reserved = None;
         self.caller_left = None;
         self.probing = None;
         self.gives_up_after_wait = false;

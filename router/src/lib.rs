@@ -54,6 +54,7 @@
 //! # Ok::<(), router::ConfigError>(())
 //! ```
 
+mod admission;
 mod affinity;
 mod alerts;
 mod allowed_fails;
@@ -111,9 +112,11 @@ mod strategies;
 pub mod strategy;
 mod tags;
 mod time;
+mod usage_window;
 mod waiting;
 mod window;
 
+pub use admission::WindowUsage;
 pub use alerts::{Alert, AlertKind, AlertLevel, Alerts, Severity};
 pub use blame::Cause;
 pub use config::{DeploymentConfig, RouterConfig, RouterSettings};
@@ -139,3 +142,4 @@ pub use step::{
 };
 pub use strategy::StrategySpec;
 pub use time::{Epoch, Instant, nanos, nanos_from_secs};
+pub use usage_window::UsageWindow;

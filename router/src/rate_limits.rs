@@ -9,6 +9,7 @@
 use std::time::Duration;
 
 use crate::{
+    admission::Admission,
     config::{DeploymentConfig, RouterConfig},
     directory::TargetKind,
     observe::{Event, Observer},
@@ -18,6 +19,7 @@ use crate::{
     step::{RateLimitedBy, RouteError, Ticket},
     strategy::{StrategySpec, UsageArgs},
     time::{Epoch, Instant, whole_seconds_up},
+    usage_window::UsageWindow,
     window::MinuteCount,
 };
 
@@ -35,6 +37,10 @@ pub(crate) struct RateLimits {
     reserves_after_the_instant: bool,
     /// By deployment; empty while nobody checks.
     counts: Vec<Counts>,
+    /// Over which time `corrected` counts.
+    window: Option<UsageWindow>,
+    /// What keeps the limits in the place of all this, in the profile `corrected`.
+    pub(crate) admission: Option<Box<Admission>>,
 }
 
 /// What a deployment was asked and what it answered in the minute under way.
@@ -72,9 +78,20 @@ impl RateLimits {
             refused_requests_count: config.profile.refused_requests_count,
             reserves_after_the_instant: config.profile.reserves_after_the_instant,
             counts: Vec::new(),
+            window: config
+                .profile
+                .corrections
+                .usage_is_reserved
+                .then_some(config.settings.usage_window),
+            admission: None,
         };
         limits.reserve(reserves, reserves, config.deployments.len());
         limits
+    }
+
+    /// Whether `enforce_model_rate_limits` is on.
+    pub(crate) const fn enforces(&self) -> bool {
+        self.enforces
     }
 
     /// Whether `usage-based-routing-v2` reserves and hears of answers from now on, and with which
@@ -87,8 +104,13 @@ impl RateLimits {
     ) {
         self.reserves = reserves;
         self.hears = hears;
-        if self.is_on() {
-            self.counts.resize(deployments, Counts::default());
+        match self.window.filter(|_| self.is_on()) {
+            Some(window) if self.admission.is_none() => {
+                self.admission = Some(Box::new(Admission::new(self.epoch, window, deployments)));
+            }
+            Some(_) => {}
+            None if self.is_on() => self.counts.resize(deployments, Counts::default()),
+            None => self.admission = None,
         }
     }
 
@@ -181,6 +203,9 @@ impl Router {
         let (request, blocking) = (state.request.id, state.request.is_blocking());
         // A blocking call by a deployment's id knows no checks (observed).
         let by_id = self.registry.target(state.hop.group).kind == TargetKind::Deployment;
+        if self.rate_limits.admission.is_some() {
+            return self.admit(now, ticket, deployment, obs);
+        }
         if blocking && by_id {
             return Ok(());
         }
@@ -220,10 +245,21 @@ impl Router {
     ) -> RouteError {
         let state = self.requests.peek(ticket);
         let group = state.hop.group;
-        if !matches!(self.strategies.of(group), StrategySpec::UsageBasedV2(_)) {
+        let by_usage = match self.strategies.of(group) {
+            StrategySpec::UsageBasedV2(_) => true,
+            StrategySpec::UsageBased(_) => self.rate_limits.admission.is_some(),
+            StrategySpec::SimpleShuffle
+            | StrategySpec::LeastBusy
+            | StrategySpec::LowestLatency(_)
+            | StrategySpec::LowestCost
+            | StrategySpec::ProviderBudget
+            | StrategySpec::Priority => false,
+        };
+        if !by_usage {
             return self.no_deployments(now, group);
         }
-        if blocking {
+        let frees = self.fits_in(now, ticket);
+        if blocking && frees.is_none() {
             return RouteError::OverUsageLimits;
         }
         let by = RateLimitedBy::UsageChoice;
@@ -239,7 +275,7 @@ impl Router {
         RouteError::RateLimited {
             deployment: None,
             by,
-            retry_after: self.to_the_next_minute(now),
+            retry_after: frees.unwrap_or_else(|| self.to_the_next_minute(now)),
         }
     }
 

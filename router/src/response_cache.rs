@@ -133,6 +133,7 @@ impl Router {
             },
         );
         let released = self.release_slot(ticket, deployment);
+        self.settle(ticket, None);
         let successes = &mut self.states[deployment.index()].successes;
         successes.increment(now, COUNT_TTL);
         let state = self.requests.peek(ticket);

@@ -204,6 +204,7 @@ impl Router {
             };
         }
         let released = self.release_slot(ticket, deployment);
+        self.settle(ticket, Some(outcome));
         let state = self.requests.peek(ticket);
         let all_took = now.since(state.client.began);
         let sent = Sent {

@@ -121,9 +121,11 @@ impl Strategies {
     /// The arguments of the `usage-based-routing-v2` that reserves, if there is one, and of the one
     /// that hears of answers.
     pub(crate) fn usage_v2(&self) -> (Option<UsageArgs>, Option<UsageArgs>) {
+        let reserved = self.profile.corrections.usage_is_reserved;
         let found = |wanted: fn(&Kind) -> bool| {
             self.kinds.iter().find_map(|kind| match kind.spec {
                 StrategySpec::UsageBasedV2(args) if wanted(kind) => Some(args),
+                StrategySpec::UsageBased(args) if reserved && wanted(kind) => Some(args),
                 StrategySpec::SimpleShuffle
                 | StrategySpec::LeastBusy
                 | StrategySpec::LowestLatency(_)

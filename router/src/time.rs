@@ -146,6 +146,18 @@ impl Epoch {
         self.minute(now)
     }
 
+    /// The number of the span of this length (since 1970) that `now` lies in.
+    #[must_use]
+    pub(crate) const fn part(self, now: Instant, length_ns: u64) -> u64 {
+        (self.unix_seconds * 1_000_000_000 + now.0) / length_ns
+    }
+
+    /// When the span of this number and length begins; the run's beginning, if that was before it.
+    #[must_use]
+    pub(crate) const fn part_begins(self, part: u64, length_ns: u64) -> Instant {
+        Instant((part * length_ns).saturating_sub(self.unix_seconds * 1_000_000_000))
+    }
+
     /// The moment at which the wall-clock minute after `now`'s begins.
     #[must_use]
     pub const fn next_minute(self, now: Instant) -> Instant {

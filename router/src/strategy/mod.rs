@@ -98,9 +98,13 @@ impl StrategySpec {
                 Box::new(lowest_latency::LowestLatency::new(*args, profile, epoch))
             }
             Self::LowestCost => Box::new(lowest_cost::LowestCost::new(profile, epoch)),
-            Self::UsageBased(args) => Box::new(usage_based::UsageBased::new(*args, epoch)),
+            Self::UsageBased(args) if !profile.corrections.usage_is_reserved => {
+                Box::new(usage_based::UsageBased::new(*args, epoch))
+            }
+            Self::UsageBased(_) | Self::UsageBasedV2(_) => {
+                Box::new(usage_based_v2::UsageBasedV2::default())
+            }
             Self::ProviderBudget => Box::new(provider_budget::ProviderBudget),
-            Self::UsageBasedV2(_) => Box::new(usage_based_v2::UsageBasedV2::default()),
         }
     }
 

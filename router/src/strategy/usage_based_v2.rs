@@ -2,7 +2,8 @@
 //!
 //! It is picked from the router's own counts, which the reservation before the call fills: see
 //! `rate_limits`. Requests that are reserved count at once and tokens only when they are answered.
-//! A limit of N requests a minute lets N-1 pass one after another, and one where N is 1.
+//! A limit of N requests a minute lets N-1 pass one after another, and one where N is 1. `corrected`
+//! chooses by what it admits: see `admission`.
 
 use super::{Candidates, PickContext, RoutingStrategy};
 use crate::{request::DeploymentId, rng::KeyedRng};
@@ -12,6 +13,19 @@ use crate::{request::DeploymentId, rng::KeyedRng};
 pub(super) struct UsageBasedV2 {
     /// Scratch: the candidates with the fewest tokens.
     lowest: Vec<DeploymentId>,
+}
+
+impl UsageBasedV2 {
+    /// Keeps a candidate if none has fewer tokens.
+    fn compare(&mut self, tokens: u64, least: &mut u64, deployment: DeploymentId) {
+        if tokens < *least {
+            self.lowest.clear();
+            *least = tokens;
+        }
+        if tokens == *least {
+            self.lowest.push(deployment);
+        }
+    }
 }
 
 impl RoutingStrategy for UsageBasedV2 {
@@ -25,6 +39,12 @@ impl RoutingStrategy for UsageBasedV2 {
         let mut least = u64::MAX;
         for &deployment in candidates.members {
             let config = cx.config(deployment);
+            if let Some(admission) = &cx.limits.admission {
+                if admission.fits(cx.now, deployment, config, cx.request) {
+                    self.compare(admission.tokens(cx.now, deployment), &mut least, deployment);
+                }
+                continue;
+            }
             let counted = cx.limits.this_minute(cx.now, deployment);
             let tokens = counted.tokens.unwrap_or(0);
             let with_prompt = tokens + u64::from(cx.request.prompt_tokens);
@@ -33,14 +53,9 @@ impl RoutingStrategy for UsageBasedV2 {
                 (Some(requests), Some(limit)) => requests + 1 >= limit,
                 (None, _) | (_, None) => false,
             };
-            if over_tpm || over_rpm || tokens > least {
-                continue;
+            if !over_tpm && !over_rpm {
+                self.compare(tokens, &mut least, deployment);
             }
-            if tokens < least {
-                self.lowest.clear();
-                least = tokens;
-            }
-            self.lowest.push(deployment);
         }
         match self.lowest.len() {
             0 => None,

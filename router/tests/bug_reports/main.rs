@@ -19,6 +19,7 @@ mod kind_04_policies_and_hints;
 mod kind_04_retries_and_waiting;
 mod kind_05_fallbacks_and_order;
 mod kind_06_choosing_by_weight;
+mod kind_07_usage_limits;
 mod kind_08_latency;
 mod kind_08_least_busy;
 mod kind_09_concurrency;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use router::{RouterSettings, StrategySpec, config::Alerting};
+use router::{RouterSettings, StrategySpec, UsageWindow, config::Alerting};
 
 use super::{
     budgets::read_provider_budgets,
@@ -11,6 +11,7 @@ use super::{
     fallbacks::{Entries, read_aliases, read_fallbacks, read_groups},
     policies::{ALLOWED_FAILS_POLICY, RETRY_POLICY},
     section::{Section, ignored, off_only, used},
+    setting::{Result, Setting},
     strategies::{read_args, read_routing_groups, read_strategy},
     tables::{
         BUDGETS, HEALTH_CHECKS, OBSERVABILITY, PROMPT_ROUTERS, PROVIDER, PROXY, SHARED_STATE,
@@ -117,6 +118,11 @@ pub(super) static ROUTER_SETTINGS: Section<Draft> = Section {
         used("stream_total_timeout", |d, s| {
             s.timeout()
                 .map(|limit| d.settings.stream_limits.total = limit)
+        }),
+        // And so is this one, which only `corrected` counts by.
+        used("usage_window", |d, s| {
+            d.settings.usage_window = read_usage_window(s)?;
+            Ok(())
         }),
         used("fallbacks", |d, s| {
             read_fallbacks(s, Entries::OneKey).map(|list| d.settings.fallbacks = list)
@@ -269,6 +275,22 @@ static ALERTING: Section<Alerting> = Section {
 /// LiteLLM's `DEFAULT_SLACK_ALERTING_THRESHOLD`.
 const ALERTING_THRESHOLD: Duration = Duration::from_secs(300);
 const REFUSED: &str = "LiteLLM refuses it here; it belongs under general_settings";
+
+/// `minute`, `sliding`, or the seconds of a slice.
+fn read_usage_window(s: &mut Setting<'_>) -> Result<UsageWindow> {
+    let accepted = "`minute`, `sliding`, or the seconds of a slice, above 0, up to 60";
+    match s.given().map(|node| node.as_str()) {
+        None | Some(Some("minute")) => Ok(UsageWindow::Minute),
+        Some(Some("sliding")) => Ok(UsageWindow::Sliding),
+        Some(Some(_)) => Err(s.unaccepted(accepted)),
+        Some(None) => match s.seconds()?.unwrap_or_default() {
+            slice if slice.is_zero() || slice > Duration::from_secs(60) => {
+                Err(s.unaccepted(accepted))
+            }
+            slice => Ok(UsageWindow::Slices(slice)),
+        },
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use router::{
-    RouterSettings, StrategySpec,
+    RouterSettings, StrategySpec, UsageWindow,
     config::{AllowedFailsPolicy, Budget, OptionalPreCallChecks, RetryPolicy},
     strategy::{LowestLatencyArgs, Unmeasured, UsageArgs},
 };
@@ -127,6 +127,16 @@ router_settings: {{{limits}}}
     assert_eq!(read.router.settings.stream_limits, expected);
     assert_eq!(read.router.deployments[0].stream_limits, expected);
     assert!(read.ignored.is_empty());
+}
+
+#[test]
+fn the_usage_window_is_a_minute_a_sliding_one_or_slices() {
+    let window =
+        |text: &str| settings(&format!("router_settings: {{usage_window: {text}}}")).usage_window;
+
+    assert_eq!(window("minute"), UsageWindow::Minute);
+    assert_eq!(window("sliding"), UsageWindow::Sliding);
+    assert_eq!(window("10"), UsageWindow::Slices(Duration::from_secs(10)));
 }
 
 #[test]
