@@ -13,6 +13,7 @@ use crate::{
     error::ScenarioError,
     litellm::{self, LitellmConfig},
     plan::{Action, ProviderBinding, Slo},
+    prices::PriceRegistry,
     providers,
     schema::SloSpec,
     sweep::{SweptAxis, within},
@@ -48,6 +49,8 @@ pub(crate) struct ArmReader<'a> {
     pub set: &'a [String],
     /// Whose behaviour, if the command line says so.
     pub profile: Option<ProfileName>,
+    /// LiteLLM's price registry, if one is given.
+    pub prices: Option<PriceRegistry>,
     /// The command line put another LiteLLM config in the place of the scenario's own.
     pub config_replaced: bool,
     pub files: Files,
@@ -90,6 +93,7 @@ impl<'a> ArmReader<'a> {
             axes,
             set,
             profile,
+            prices: None,
             config_replaced: false,
             files,
             configs: Memory::new(),
@@ -192,10 +196,10 @@ impl<'a> ArmReader<'a> {
         {
             acted_on(path, &account)?;
         }
+        let profile = self.profile(tree)?.profile();
         let router = RouterConfig {
-            profile: self.profile(tree)?.profile(),
             epoch: epoch(tree, self.file)?,
-            ..account.router.clone()
+            ..account.router_for(profile, self.prices.as_ref())
         };
         let targets = self.targets(&router);
         Ok(Config {

@@ -143,6 +143,9 @@ fn read_config(node: &Node) -> Result<LitellmConfig, ScenarioError> {
     if draft.deployments.entries == 0 {
         return Err(no_deployments(node, map));
     }
+    if draft.deployments.list.is_empty() {
+        return Err(all_skipped(map, ledger));
+    }
     let settings::Draft {
         mut settings,
         request_timeout,
@@ -175,6 +178,26 @@ fn read_config(node: &Node) -> Result<LitellmConfig, ScenarioError> {
     };
     config.router = config.router_for(Profile::default(), None);
     Ok(config)
+}
+
+/// No entry of the list gives a deployment here.
+fn all_skipped(map: &Map, ledger: Ledger) -> ScenarioError {
+    let (_, ignored) = ledger.close();
+    let entry = ignored
+        .iter()
+        .find(|key| key.path.starts_with("model_list["));
+    let why = entry.map_or_else(
+        || "they are for other environments".to_owned(),
+        |key| format!("{}: {}", key.path, key.reason),
+    );
+    let key = map.entry("model_list").map(|entry| &entry.key);
+    ScenarioError::new("no entry gives a deployment")
+        .key("model_list")
+        .help(why)
+        .at(
+            key.map_or(0, |key| key.line),
+            key.map_or(0, |key| key.column),
+        )
 }
 
 fn no_deployments(node: &Node, map: &Map) -> ScenarioError {

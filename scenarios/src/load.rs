@@ -4,7 +4,7 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use router::Seed;
+use router::{RouterConfig, Seed};
 
 use crate::{
     arms::{ArmReader, Cell},
@@ -12,8 +12,9 @@ use crate::{
     expect::{self, Expectation},
     litellm::IgnoredKey,
     plan::{Arm, Axis, RunPlan},
+    prices::PriceRegistry,
     schema::{Kind, ScenarioFile},
-    source::{LoadOptions, Opened, Source, change},
+    source::{LoadOptions, Opened, Source, change, read_text},
     sweep::Sweep,
     traffic::{Files, placed},
     workload::{trace::Trace, trace_stats::TraceStats},
@@ -100,11 +101,19 @@ impl Scenario {
         let varied = (sweep.axes.as_slice(), changed.paths.as_slice());
         let mut reader = ArmReader::new(&tree, names, varied, options.profile, files);
         reader.config_replaced = options.config.is_some();
+        reader.prices = registry(&header, &tree, file, &reader.files, options)?;
         let grid = sweep.arms();
         let cells = grid
             .iter()
             .map(|arm| reader.cell(arm))
             .collect::<Result<Vec<_>, _>>()?;
+        if let Some(note) = reader
+            .prices
+            .as_ref()
+            .map(|_| priced(&cells[reference].router))
+        {
+            reader.files.note(note);
+        }
         let account = reader.account(&grid[reference]);
         Ok(Self {
             name: name.to_owned(),
@@ -273,6 +282,55 @@ fn header(tree: &Node, file: &str) -> Result<ScenarioFile, ScenarioError> {
             .in_file(file));
     }
     Ok(header)
+}
+
+/// LiteLLM's price registry, if the command line or the file names one.
+fn registry(
+    header: &ScenarioFile,
+    tree: &Node,
+    file: &str,
+    files: &Files,
+    options: &LoadOptions,
+) -> Result<Option<PriceRegistry>, ScenarioError> {
+    if let Some(path) = &options.prices {
+        let name = path.display().to_string();
+        let text = read_text(path).map_err(|error| error.in_file(&name))?;
+        return PriceRegistry::read(&text, &name).map(Some);
+    }
+    let Some(path) = &header.prices else {
+        return Ok(None);
+    };
+    let text = files.text(path, "prices").map_err(|error| {
+        let none = Node::unplaced(yaml::Value::Null);
+        let node = tree.get("prices").unwrap_or(&none);
+        error.at(node.line, node.column).in_file(file)
+    })?;
+    PriceRegistry::read(&text, path).map(Some)
+}
+
+/// How far the prices of a router are known.
+fn priced(router: &RouterConfig) -> String {
+    let unknown: Vec<&str> = router
+        .deployments
+        .iter()
+        .filter(|deployment| {
+            deployment.prices.input.is_none() || deployment.prices.output.is_none()
+        })
+        .map(|deployment| deployment.id.as_str())
+        .collect();
+    let (all, without) = (router.deployments.len(), unknown.len());
+    let mut note = format!("prices: known for {} of {all} deployments", all - without);
+    if !unknown.is_empty() {
+        let named = unknown
+            .iter()
+            .take(3)
+            .copied()
+            .collect::<Vec<_>>()
+            .join(", ");
+        let more = if without > 3 { ", …" } else { "" };
+        note.push_str(&format!("; not for {named}{more}"));
+    }
+    note
 }
 
 fn replications(

@@ -42,6 +42,11 @@ pub struct ScenarioFile {
     /// A LiteLLM `config.yaml`: its content, or its path from this file's folder.
     #[schemars(schema_with = "litellm_schema")]
     pub litellm: IgnoredAny,
+    /// LiteLLM's price registry (`model_prices_and_context_window.json`): its path, looked for in this
+    /// file's folder and then in the current one. Without it only the prices that stand in the config
+    /// are known.
+    #[serde(default)]
+    pub prices: Option<String>,
     /// What the upstreams do: by deployment id, else `model_name`, else `litellm_params.model` (`*`
     /// stands for any text), else `default`. A deployment that no key matches behaves as usual for
     /// its provider.

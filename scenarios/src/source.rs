@@ -44,6 +44,8 @@ pub struct LoadOptions {
     pub config: Option<PathBuf>,
     /// In place of the file's `profile`.
     pub profile: Option<ProfileName>,
+    /// LiteLLM's price registry, in place of the file's `prices`.
+    pub prices: Option<PathBuf>,
 }
 
 /// A scenario's text and where it was found.
@@ -158,7 +160,7 @@ fn parse_config(text: &str, file: &str) -> Result<Node, ScenarioError> {
     litellm::parse(text, file).map_err(|error| error.in_file(file).with_text(text))
 }
 
-fn read_text(path: &Path) -> Result<String, ScenarioError> {
+pub(crate) fn read_text(path: &Path) -> Result<String, ScenarioError> {
     let bytes = fs::read(path)
         .map_err(|error| ScenarioError::new(format!("cannot be read: {}", error.kind())))?;
     String::from_utf8(bytes).map_err(|_| ScenarioError::new("this is not UTF-8 text"))

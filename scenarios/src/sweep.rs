@@ -241,10 +241,11 @@ fn unfiled(error: &ScenarioError, key: &str) -> ScenarioError {
 }
 
 /// The scenario's own keys.
-const SCENARIO_KEYS: [&str; 13] = [
+const SCENARIO_KEYS: [&str; 14] = [
     "expect",
     "kind",
     "litellm",
+    "prices",
     "profile",
     "providers",
     "purpose",

@@ -148,6 +148,10 @@ pub(crate) struct ScenarioArgs {
     /// A LiteLLM config.yaml in place of the scenario's own router settings.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
+    /// LiteLLM's price registry (model_prices_and_context_window.json): what models cost and how long
+    /// their prompts may be.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) prices: Option<PathBuf>,
     /// Whose behaviour the router follows.
     #[arg(long, value_name = "PROFILE", value_parser = profile)]
     pub(crate) profile: Option<ProfileName>,

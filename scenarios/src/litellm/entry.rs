@@ -26,8 +26,6 @@ pub struct DeploymentFacts {
     pub base_model_of_params: Option<String>,
     /// `model_info.base_model`.
     pub base_model_of_info: Option<String>,
-    /// `custom_llm_provider`.
-    pub custom_llm_provider: Option<String>,
     /// `model_info.max_input_tokens`.
     pub max_input_tokens: Option<u32>,
 }
@@ -90,12 +88,27 @@ pub(super) fn read_entry(all: &mut Deployments, s: &mut Setting<'_>) -> Result<(
     if deployment.id.is_empty() {
         deployment.id = deployment_id(&deployment.model_name, params);
     }
+    if let Some(unknown) = unknown_provider(&deployment) {
+        s.suspect(format!(
+            "LiteLLM knows no provider `{unknown}`, and its proxy skips such an entry"
+        ));
+        return Ok(());
+    }
     if !is_elsewhere {
         let times = organizations.unwrap_or(1);
         all.list
             .extend(std::iter::repeat_n((deployment, facts), times));
     }
     Ok(())
+}
+
+/// The provider that an entry names and LiteLLM does not know.
+fn unknown_provider(deployment: &DeploymentConfig) -> Option<&str> {
+    let named = match &deployment.custom_llm_provider {
+        Some(given) => given,
+        None => deployment.model.split_once('/')?.0,
+    };
+    (!router::is_provider(named)).then_some(named)
 }
 
 /// An entry as far as it is read.

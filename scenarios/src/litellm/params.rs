@@ -16,12 +16,20 @@ pub(super) static LITELLM_PARAMS: Section<Draft> = Section {
     keys: &[
         used("model", |d, s| {
             let model = s.text()?.filter(|model| !model.is_empty());
-            d.deployment.model = model.ok_or_else(|| s.unaccepted("text as `provider/model`"))?;
+            let model = model.ok_or_else(|| s.unaccepted("text as `provider/model`"))?;
             d.has_model = true;
+            let is_named = router::split_provider(&model).is_some();
+            d.deployment.model = if s.is_from_environment() && !is_named {
+                s.ignore(MODEL_ELSEWHERE);
+                model.rsplit('/').next().unwrap_or_default().to_owned()
+            } else {
+                model
+            };
             Ok(())
         }),
         used("custom_llm_provider", |d, s| {
-            s.group().map(|name| d.facts.custom_llm_provider = name)
+            s.group()
+                .map(|name| d.deployment.custom_llm_provider = name)
         }),
         used("base_model", |d, s| {
             s.group().map(|name| d.facts.base_model_of_params = name)
@@ -197,4 +205,6 @@ pub(super) fn read_price(prices: &mut router::Prices, s: &mut Setting<'_>) -> Re
 
 /// Most of any deployment's `order`, above and below zero.
 pub(super) const ORDERS: std::ops::RangeInclusive<i64> = -1_000_000..=1_000_000;
+const MODEL_ELSEWHERE: &str = "the model stands in the environment, which is never asked; the name \
+                               of the variable stands in for it, and no provider is known";
 const KEY_LIMIT: &str = "a limit of the callers' keys, which are not modelled";

@@ -81,7 +81,7 @@ impl Resolver<'_> {
     }
 
     fn of_model(&self) -> Option<&Prices> {
-        let given = self.facts.custom_llm_provider.as_deref();
+        let given = self.deployment.custom_llm_provider.as_deref();
         let model = ModelRef::of(&self.deployment.model, given);
         Some(&self.registry?.find(model)?.prices)
     }
@@ -114,7 +114,7 @@ impl Resolver<'_> {
 
     /// The provider, where the model's text, `custom_llm_provider` or the registry says it.
     fn provider(&self) -> Option<&str> {
-        let given = self.facts.custom_llm_provider.as_deref();
+        let given = self.deployment.custom_llm_provider.as_deref();
         let model = ModelRef::of(&self.deployment.model, given);
         let known = || Some(self.registry?.entry(model.name)?.provider.as_str());
         model.provider.or_else(known)
@@ -127,7 +127,8 @@ impl Resolver<'_> {
         if facts.max_input_tokens.is_some() {
             return facts.max_input_tokens;
         }
-        let model = ModelRef::of(&self.deployment.model, facts.custom_llm_provider.as_deref());
+        let given = self.deployment.custom_llm_provider.as_deref();
+        let model = ModelRef::of(&self.deployment.model, given);
         let base = facts
             .base_model_of_info
             .as_deref()

@@ -37,6 +37,7 @@ fn a_config_without_deployments() {
     insta::assert_snapshot!(fails("model_lists: [{model_name: m, litellm_params: {model: x}}]"), @"config.yaml:1:1: model_list: it is missing; did you mean it by `model_lists`?");
     insta::assert_snapshot!(fails("include: [models.yaml]\n"), @"config.yaml:1:1: model_list: it is missing; files named under `include` are not read: put their entries here");
     insta::assert_snapshot!(fails("model_list: {model_name: m}"), @"config.yaml:1:13: model_list: found a mapping; accepted is a list");
+    insta::assert_snapshot!(fails("model_list: [{model_name: m, litellm_params: {model: nosuch/x}}]"), @"config.yaml:1:1: model_list: no entry gives a deployment; model_list[0]: LiteLLM knows no provider `nosuch`, and its proxy skips such an entry");
     insta::assert_snapshot!(fails("model_list: os.environ/MODELS"), @"config.yaml:1:1: model_list: it holds no deployment; accepted is a list of at least one deployment");
 }
 

@@ -276,3 +276,35 @@ fn the_settings_of_ours_are_read_from_model_info() {
     assert_eq!(deployment.cooldown_probe_after, secs(300));
     assert_eq!(deployment.quota_group.as_deref(), Some("east"));
 }
+
+#[test]
+fn a_model_from_the_environment_is_called_by_its_variable() {
+    let read = read("model_list:\n- {model_name: m, litellm_params: {model: os.environ/MODEL}}\n");
+
+    assert_eq!(read.router.deployments[0].model, "MODEL");
+    let told = ignored(&read, "model_list[0].litellm_params.model");
+    assert!(told.reason.contains("environment"), "{told}");
+}
+
+#[test]
+fn an_entry_of_an_unknown_provider_is_skipped_as_the_proxy_does() {
+    let read = read(
+        "model_list:\n\
+         - {model_name: m, litellm_params: {model: nosuch/x, rpm: 5}}\n\
+         - {model_name: m, litellm_params: {model: acme/x, custom_llm_provider: openai}}\n\
+         - {model_name: m, litellm_params: {model: openai/x}}\n",
+    );
+
+    assert_eq!(read.router.deployments.len(), 2);
+    let told = ignored(&read, "model_list[0]");
+    assert!(
+        told.suspicious && told.reason.contains("`nosuch`"),
+        "{told}"
+    );
+    assert!(
+        !read
+            .used
+            .iter()
+            .any(|path| path.starts_with("model_list[0]"))
+    );
+}

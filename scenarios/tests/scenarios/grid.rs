@@ -205,3 +205,42 @@ fn tempfile(name: &str) -> std::path::PathBuf {
     fs::create_dir_all(&folder).unwrap();
     folder
 }
+
+/// A folder of this test's own with a small price registry in it.
+fn folder_with_prices() -> std::path::PathBuf {
+    let folder = std::env::temp_dir().join(format!("routelab-prices-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let registry = r#"{"gpt-4o": {"litellm_provider": "openai", "input_cost_per_token": 2.5e-06,
+        "output_cost_per_token": 1e-05, "max_input_tokens": 128000}}"#;
+    fs::write(folder.join("prices.json"), registry).unwrap();
+    folder
+}
+
+#[test]
+fn prices_are_read_from_beside_the_file_or_from_the_command_line() {
+    let folder = folder_with_prices();
+    let file = folder.join("s.yaml");
+    fs::write(&file, format!("{GOOD}prices: prices.json\n")).unwrap();
+    let options = LoadOptions {
+        prices: Some(folder.join("prices.json")),
+        ..LoadOptions::default()
+    };
+
+    let by_key = Scenario::load(&Source::File(file), &LoadOptions::default()).unwrap();
+    let by_option = load_with(GOOD, &options).unwrap();
+    let without = load(GOOD).unwrap();
+
+    for scenario in [&by_key, &by_option] {
+        let west = &scenario.plan(0, 0).router.deployments[1];
+        assert_eq!(west.prices.input, Some(2.5e-6));
+        assert_eq!(west.max_input_tokens, Some(128_000));
+        let told = "prices: known for 1 of 2 deployments; not for east";
+        assert!(
+            scenario.notes().iter().any(|note| note == told),
+            "{:?}",
+            scenario.notes()
+        );
+    }
+    assert_eq!(without.plan(0, 0).router.deployments[1].prices.input, None);
+    fs::remove_dir_all(folder).unwrap();
+}

@@ -81,6 +81,7 @@ impl ScenarioArgs {
             replications: self.reps,
             config: self.config.clone(),
             profile: self.profile,
+            prices: self.prices.clone(),
         }
     }
 
@@ -100,6 +101,9 @@ impl ScenarioArgs {
         let mut words = vec![self.scenario.clone()];
         if let Some(config) = &self.config {
             words.extend(["--config".to_owned(), config.display().to_string()]);
+        }
+        if let Some(prices) = &self.prices {
+            words.extend(["--prices".to_owned(), prices.display().to_string()]);
         }
         if let Some(profile) = self.profile {
             words.extend(["--profile".to_owned(), profile.as_str().to_owned()]);
