@@ -13,6 +13,12 @@ pub(crate) fn of(deployment: &DeploymentConfig) -> Option<&str> {
 }
 
 impl DeploymentConfig {
+    /// Its provider, where that is known.
+    #[must_use]
+    pub fn provider(&self) -> Option<&str> {
+        of(self)
+    }
+
     /// Whether LiteLLM could call it: its provider is given, or its `model` tells one that is known.
     /// A router with others is refused; `ignore_invalid_deployments` means to leave them out before.
     #[must_use]
@@ -82,8 +88,14 @@ mod tests {
 
     #[test]
     fn the_provider_that_is_given_comes_before_the_prefix_and_that_before_the_family() {
-        assert_eq!(of(&deployment("azure/x", Some("openai"))), Some("openai"));
-        assert_eq!(of(&deployment("azure/gpt-4o", None)), Some("azure"));
+        assert_eq!(
+            of(&deployment("azure/x", Some("openai"))),
+            Some("openai")
+        );
+        assert_eq!(
+            of(&deployment("azure/gpt-4o", None)),
+            Some("azure")
+        );
         assert_eq!(of(&deployment("gpt-4o", None)), Some("openai"));
         assert_eq!(
             of(&deployment("claude-sonnet-4-5", None)),

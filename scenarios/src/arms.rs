@@ -11,6 +11,7 @@ use router::{Epoch, ProfileName, RouterConfig};
 use crate::{
     actions,
     error::ScenarioError,
+    lint::{self, Finding},
     litellm::{self, LitellmConfig},
     plan::{Action, ProviderBinding, Slo},
     prices::PriceRegistry,
@@ -119,6 +120,24 @@ impl<'a> ArmReader<'a> {
         self.configs
             .get(&self.touching(arm, &CONFIG))
             .map(|config| &config.account)
+    }
+
+    /// What is found in the LiteLLM config of an arm that was read.
+    pub(crate) fn findings(&self, arm: &[usize]) -> Vec<Finding> {
+        let read = self.configs.get(&self.touching(arm, &CONFIG));
+        let (Some(config), Ok(tree)) = (read, put(self.tree, self.axes, arm)) else {
+            return Vec::new();
+        };
+        let Some(node) = tree.get("litellm") else {
+            return Vec::new();
+        };
+        let mut found = lint::findings(&config.account, &config.router, node, self.litellm_file);
+        if self.litellm_file == self.file {
+            for finding in &mut found {
+                finding.path = format!("litellm.{}", finding.path);
+            }
+        }
+        found
     }
 
     fn read<'t>(

@@ -45,6 +45,7 @@ pub mod error;
 mod expect;
 mod label;
 mod library;
+pub mod lint;
 pub mod litellm;
 mod load;
 mod plan;

@@ -10,11 +10,12 @@ use crate::{
     arms::{ArmReader, Cell},
     error::ScenarioError,
     expect::{self, Expectation},
+    lint::Finding,
     litellm::IgnoredKey,
     plan::{Arm, Axis, RunPlan},
     prices::PriceRegistry,
     schema::{Kind, ScenarioFile},
-    source::{LoadOptions, Opened, Source, change, read_text},
+    source::{LoadOptions, Opened, Source, change},
     sweep::Sweep,
     traffic::{Files, placed},
     workload::{trace::Trace, trace_stats::TraceStats},
@@ -37,8 +38,10 @@ pub struct Scenario {
     expect: Vec<Expectation>,
     notes: Vec<String>,
     traces: Vec<(String, Arc<Trace>)>,
+    used: Vec<String>,
     ignored: Vec<IgnoredKey>,
     ignored_lines: Vec<String>,
+    findings: Vec<Finding>,
 }
 
 impl Scenario {
@@ -127,12 +130,16 @@ impl Scenario {
             cells,
             reference,
             expect,
+            used: account
+                .map(|config| config.used.clone())
+                .unwrap_or_default(),
             ignored: account
                 .map(|config| config.ignored.clone())
                 .unwrap_or_default(),
             ignored_lines: account
                 .map(|config| config.ignored_in_lines())
                 .unwrap_or_default(),
+            findings: reader.findings(&grid[reference]),
             traces: reader.files.request_traces(),
             notes: reader.files.notes,
         })
@@ -209,6 +216,12 @@ impl Scenario {
             .collect()
     }
 
+    /// Keys of the LiteLLM config that the router acts on, in the reference arm.
+    #[must_use]
+    pub fn used(&self) -> &[String] {
+        &self.used
+    }
+
     /// Keys of the LiteLLM config that the router does not act on, in the reference arm.
     #[must_use]
     pub fn ignored(&self) -> &[IgnoredKey] {
@@ -219,6 +232,12 @@ impl Scenario {
     #[must_use]
     pub fn ignored_in_lines(&self) -> &[String] {
         &self.ignored_lines
+    }
+
+    /// What is found in the LiteLLM config, in the reference arm; the worst comes first.
+    #[must_use]
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
     }
 
     /// The file as it was given, without what the command line changed.
@@ -293,9 +312,7 @@ fn registry(
     options: &LoadOptions,
 ) -> Result<Option<PriceRegistry>, ScenarioError> {
     if let Some(path) = &options.prices {
-        let name = path.display().to_string();
-        let text = read_text(path).map_err(|error| error.in_file(&name))?;
-        return PriceRegistry::read(&text, &name).map(Some);
+        return PriceRegistry::load(path).map(Some);
     }
     let Some(path) = &header.prices else {
         return Ok(None);

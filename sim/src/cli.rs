@@ -102,6 +102,33 @@ pub(crate) enum Listed {
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) scenario: ScenarioArgs,
+    /// What to print on standard output.
+    #[arg(long, value_enum, default_value_t = CheckFormat::Console)]
+    pub(crate) format: CheckFormat,
+    /// End with exit code 1 if there are findings of this kind or worse: for CI. Without it findings
+    /// are told and the exit code is 0.
+    #[arg(long, value_enum, value_name = "KIND")]
+    pub(crate) deny: Option<Denied>,
+}
+
+/// What `check` prints.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum CheckFormat {
+    /// Lines for people.
+    Console,
+    /// Keys and findings as JSON.
+    Json,
+}
+
+/// Findings that are not accepted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Denied {
+    /// Errors.
+    Errors,
+    /// Errors and warnings.
+    Warnings,
+    /// All of them, notes too.
+    Findings,
 }
 
 #[derive(Debug, Args)]
@@ -220,7 +247,7 @@ fn profile(text: &str) -> Result<ProfileName, String> {
 const EXIT_CODES: &str = "\
 Exit codes:
   0    done
-  1    an `expect:` of the scenario failed
+  1    an `expect:` of the scenario failed, or `check --deny` found something
   2    usage or input error
   3    an `expect:` is undecided: more replications are needed
   130  interrupted: finished runs are kept, and the result is marked partial";

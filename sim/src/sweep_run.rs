@@ -18,7 +18,7 @@ use reports::{
     SweepRecord,
 };
 use router::Instant;
-use scenarios::{RunPlan, Scenario};
+use scenarios::{RunPlan, Scenario, lint::Severity};
 
 use crate::{RunEnd, SimError, Watch, simulate_watched};
 
@@ -121,10 +121,18 @@ pub fn sweep_record(scenario: &Scenario, runs: Vec<RunRecord>, command: String) 
         arms,
         reference: scenario.reference(),
         partial,
-        notes: scenario.notes().to_vec(),
+        notes: notes(scenario),
         ignored: scenario.ignored_in_lines().to_vec(),
         scenario_text: scenario.text().to_owned(),
     }
+}
+
+/// What the reader should know of how the scenario was understood, and of what is wrong in its config.
+fn notes(scenario: &Scenario) -> Vec<String> {
+    let findings = scenario.findings().iter();
+    let told = findings.filter(|finding| finding.severity < Severity::Note);
+    let told = told.map(ToString::to_string);
+    scenario.notes().iter().cloned().chain(told).collect()
 }
 
 fn recorder_setup(plan: &RunPlan) -> RecorderSetup {

@@ -8,7 +8,7 @@
 mod names;
 mod resolve;
 
-use std::{collections::BTreeMap, fmt};
+use std::{collections::BTreeMap, fmt, path::Path};
 
 use router::Prices;
 use serde::{
@@ -17,7 +17,7 @@ use serde::{
 };
 
 pub(crate) use self::resolve::resolve;
-use crate::{error::ScenarioError, litellm::price_keys::price_slot};
+use crate::{error::ScenarioError, litellm::price_keys::price_slot, source::read_text};
 
 /// LiteLLM's price registry.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -61,6 +61,17 @@ impl PriceRegistry {
                     .in_file(file)
             })?;
         Ok(Self { entries })
+    }
+
+    /// Reads a registry from a file.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read, and what [`PriceRegistry::read`] refuses.
+    pub fn load(path: &Path) -> Result<Self, ScenarioError> {
+        let name = path.display().to_string();
+        let text = read_text(path).map_err(|error| error.in_file(&name))?;
+        Self::read(&text, &name)
     }
 
     /// The entry of exactly this name.

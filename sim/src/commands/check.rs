@@ -1,25 +1,135 @@
-//! `routelab check`: whether a scenario or a LiteLLM config is valid, and what of it takes effect.
+//! `routelab check`: whether a scenario or a LiteLLM config is valid, what of it takes effect, and what
+//! in it probably does something else than it looks like.
 
 use std::{fmt::Write as _, fs, path::Path};
 
-use router::{RouterConfig, RouterSettings};
-use scenarios::{Arrival, RunPlan, Scenario, litellm};
+use router::Profile;
+use scenarios::{
+    Arrival, IgnoredKey, RunPlan, Scenario,
+    lint::{self, Finding, Severity},
+    litellm,
+    prices::PriceRegistry,
+};
+use serde::Serialize;
 use sim::{bound_text, check_metrics, labels_text};
 
-use super::Ended;
+use super::{Ended, settings_text::router_text};
 use crate::{
-    cli::{CheckArgs, ScenarioArgs},
+    cli::{CheckArgs, CheckFormat, Denied, ScenarioArgs},
     complaint::Complaint,
     output,
 };
 
 pub(super) fn check(args: &CheckArgs) -> Result<Ended, Complaint> {
-    let text = match config_text(&args.scenario) {
-        Some(text) => config_report(&args.scenario.scenario, &text)?,
-        None => scenario_report(&args.scenario.load()?)?,
+    let checked = match config_text(&args.scenario) {
+        Some(text) => check_config(&args.scenario, &text)?,
+        None => check_scenario(&args.scenario.load()?)?,
+    };
+    let text = match args.format {
+        CheckFormat::Console => checked.text,
+        CheckFormat::Json => json_text(&checked.account)?,
     };
     output::print(&text)?;
-    Ok(Ended::Done)
+    Ok(
+        if args
+            .deny
+            .is_some_and(|kind| is_denied(kind, &checked.findings))
+        {
+            Ended::ExpectationFailed
+        } else {
+            Ended::Done
+        },
+    )
+}
+
+/// What came of a check.
+struct Checked {
+    /// For people.
+    text: String,
+    /// For programs.
+    account: Account,
+    findings: Vec<Finding>,
+}
+
+/// What `--format json` prints.
+#[derive(Debug, Serialize)]
+struct Account {
+    /// The scenario's or the config's name.
+    name: String,
+    /// Whose behaviour the findings are about.
+    profile: &'static str,
+    used: Vec<String>,
+    ignored: Vec<IgnoredRecord>,
+    findings: Vec<FindingRecord>,
+}
+
+#[derive(Debug, Serialize)]
+struct IgnoredRecord {
+    path: String,
+    line: u32,
+    reason: String,
+    suspicious: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct FindingRecord {
+    id: &'static str,
+    severity: String,
+    file: String,
+    line: u32,
+    path: String,
+    what: String,
+    advice: String,
+}
+
+impl Account {
+    fn new(
+        name: &str,
+        profile: &'static str,
+        (used, ignored): (&[String], &[IgnoredKey]),
+        findings: &[Finding],
+    ) -> Self {
+        let ignored = ignored.iter().cloned().map(|key| IgnoredRecord {
+            path: key.path,
+            line: key.line,
+            reason: key.reason,
+            suspicious: key.suspicious,
+        });
+        let findings = findings.iter().cloned().map(|finding| FindingRecord {
+            id: finding.id,
+            severity: finding.severity.to_string(),
+            file: finding.file,
+            line: finding.line,
+            path: finding.path,
+            what: finding.what,
+            advice: finding.advice,
+        });
+        Self {
+            name: name.to_owned(),
+            profile,
+            used: used.to_vec(),
+            ignored: ignored.collect(),
+            findings: findings.collect(),
+        }
+    }
+}
+
+fn json_text(account: &Account) -> Result<String, Complaint> {
+    let text = serde_json::to_string_pretty(account).map_err(|error| Complaint::Usage {
+        message: format!("the account is no JSON: {error}"),
+        help: "use --format console".to_owned(),
+    })?;
+    Ok(text + "\n")
+}
+
+fn is_denied(kind: Denied, findings: &[Finding]) -> bool {
+    let worst = findings.iter().map(|finding| finding.severity).min();
+    let most = match kind {
+        Denied::Errors => Severity::Error,
+        Denied::Warnings => Severity::Warning,
+        Denied::Findings => Severity::Note,
+    };
+    worst.is_some_and(|worst| worst <= most)
 }
 
 /// The text of the file if it is a LiteLLM config and no scenario: it has one of LiteLLM's sections
@@ -31,17 +141,73 @@ pub(super) fn config_text(args: &ScenarioArgs) -> Option<String> {
     (has_one_of(&LITELLM_SECTIONS) && !has_one_of(&SCENARIO_BLOCKS)).then_some(text)
 }
 
-fn config_report(file: &str, text: &str) -> Result<String, Complaint> {
-    let config = litellm::read(text, file)?;
+fn check_config(args: &ScenarioArgs, text: &str) -> Result<Checked, Complaint> {
+    let file = &args.scenario;
+    let placed = |error: scenarios::ScenarioError| error.with_text(text);
+    let node = litellm::parse(text, file).map_err(placed)?;
+    let config = litellm::from_node(&node, file).map_err(placed)?;
+    let registry = args
+        .prices
+        .as_deref()
+        .map(PriceRegistry::load)
+        .transpose()?;
+    let profile = args
+        .profile
+        .map_or_else(Profile::default, |name| name.profile());
+    let router = config.router_for(profile, registry.as_ref());
+    let findings = lint::findings(&config, &router, &node, file);
+
     let mut report = format!("{file}: a valid LiteLLM config\n");
-    report += &router_text(&config.router);
+    report += &router_text(&router);
     report += &section("keys that take effect", config.used.clone());
     report += &section("keys that are ignored", config.ignored_in_lines());
+    report += &findings_text(&findings);
     let _ = writeln!(report, "\nto run it: routelab run baseline --config {file}");
-    Ok(report)
+    let keys = (config.used.as_slice(), config.ignored.as_slice());
+    Ok(Checked {
+        text: report,
+        account: Account::new(file, profile.name.as_str(), keys, &findings),
+        findings,
+    })
 }
 
-fn scenario_report(scenario: &Scenario) -> Result<String, Complaint> {
+/// Two lines for each finding: what is the case, and what to do.
+fn findings_text(findings: &[Finding]) -> String {
+    let lines = findings.iter().flat_map(|finding| {
+        let Finding {
+            id,
+            severity,
+            file,
+            line,
+            path,
+            what,
+            advice,
+        } = finding;
+        let place = match line {
+            0 => file.clone(),
+            line => format!("{file}:{line}"),
+        };
+        [
+            format!("{severity:<7}  {place}  {path}  [{id}]"),
+            format!("         {what}"),
+            format!("         → {advice}"),
+        ]
+    });
+    section("findings", lines.collect())
+}
+
+fn check_scenario(scenario: &Scenario) -> Result<Checked, Complaint> {
+    let report = scenario_text(scenario)?;
+    let profile = scenario.plan(scenario.reference(), 0).router.profile.name;
+    let keys = (scenario.used(), scenario.ignored());
+    Ok(Checked {
+        text: report,
+        account: Account::new(scenario.name(), profile.as_str(), keys, scenario.findings()),
+        findings: scenario.findings().to_vec(),
+    })
+}
+
+fn scenario_text(scenario: &Scenario) -> Result<String, Complaint> {
     check_metrics(scenario.expect())?;
     let arms = scenario.arms();
     let mut report = format!("{}: a valid scenario\n", scenario.name());
@@ -97,53 +263,8 @@ fn scenario_report(scenario: &Scenario) -> Result<String, Complaint> {
         "keys that are ignored",
         scenario.ignored_in_lines().to_vec(),
     );
+    report += &findings_text(scenario.findings());
     Ok(report)
-}
-
-/// The deployments and settings that a router is built from.
-fn router_text(config: &RouterConfig) -> String {
-    let rows: Vec<[String; 4]> = config
-        .deployments
-        .iter()
-        .map(|deployment| {
-            let weight = deployment.weight.map(|weight| format!("weight {weight}"));
-            let rpm = deployment.rpm.map(|rpm| format!("rpm {rpm}"));
-            let tpm = deployment.tpm.map(|tpm| format!("tpm {tpm}"));
-            let order = deployment.order.map(|order| format!("order {order}"));
-            let slots = deployment
-                .max_parallel_requests
-                .map(|slots| format!("slots {slots}"));
-            let shares: Vec<String> = [weight, rpm, tpm, order, slots]
-                .into_iter()
-                .flatten()
-                .collect();
-            [
-                deployment.model_name.clone(),
-                deployment.id.clone(),
-                deployment.model.clone(),
-                shares.join(", "),
-            ]
-        })
-        .collect();
-    let width = |column: usize| {
-        rows.iter()
-            .map(|row| row[column].chars().count())
-            .max()
-            .unwrap_or(0)
-    };
-    let (group, id, model) = (width(0), width(1), width(2));
-    let lines = rows.iter().map(|row| {
-        let line = format!(
-            "{:group$}  {:id$}  {:model$}  {}",
-            row[0], row[1], row[2], row[3]
-        );
-        line.trim_end().to_owned()
-    });
-    section("deployments", lines.collect())
-        + &section(
-            &format!("router ({})", config.profile.name.as_str()),
-            settings_lines(&config.settings),
-        )
 }
 
 /// What the first replication's callers ask.
@@ -212,104 +333,8 @@ const fn as_f64(count: usize) -> f64 {
     count as f64
 }
 
-/// Each setting that decides something, with LiteLLM's default where the file gives none.
-fn settings_lines(settings: &RouterSettings) -> Vec<String> {
-    let seconds = |span: std::time::Duration| format!("{} s", span.as_secs_f64());
-    let count = |number: Option<u32>, default: &str| {
-        number.map_or_else(|| default.to_owned(), |number| number.to_string())
-    };
-    let mut lines = vec![
-        format!("routing_strategy: {}", settings.routing_strategy.name()),
-        format!(
-            "num_retries: {}",
-            count(settings.num_retries, "2 (default)")
-        ),
-        format!(
-            "cooldown_time: {}",
-            if settings.disable_cooldowns {
-                "none (disable_cooldowns)".to_owned()
-            } else {
-                settings
-                    .cooldown_time
-                    .map_or_else(|| "5 s (default)".to_owned(), seconds)
-            },
-        ),
-        format!(
-            "allowed_fails: {}",
-            count(
-                settings.allowed_fails,
-                "not given (over half of at least 5 a minute cool)"
-            ),
-        ),
-        format!(
-            "timeout: {}",
-            settings
-                .timeout
-                .map_or_else(|| "600 s (default)".to_owned(), seconds)
-        ),
-    ];
-    let given = [
-        ("stream_timeout", settings.stream_timeout.map(seconds)),
-        (
-            "retry_policy",
-            settings.retry_policy.as_ref().map(|_| "given".to_owned()),
-        ),
-        (
-            "allowed_fails_policy",
-            settings
-                .allowed_fails_policy
-                .as_ref()
-                .map(|_| "given".to_owned()),
-        ),
-        ("fallbacks", settings.fallbacks.as_ref().map(fallbacks_text)),
-        (
-            "context_window_fallbacks",
-            settings
-                .context_window_fallbacks
-                .as_ref()
-                .map(fallbacks_text),
-        ),
-        (
-            "content_policy_fallbacks",
-            settings
-                .content_policy_fallbacks
-                .as_ref()
-                .map(fallbacks_text),
-        ),
-        (
-            "default_fallbacks",
-            (!settings.default_fallbacks.is_empty()).then(|| settings.default_fallbacks.join(", ")),
-        ),
-        (
-            "max_fallbacks",
-            settings.max_fallbacks.map(|most| most.to_string()),
-        ),
-        (
-            "default_max_parallel_requests",
-            settings
-                .default_max_parallel_requests
-                .map(|slots| slots.to_string()),
-        ),
-        (
-            "enable_weighted_failover",
-            settings.enable_weighted_failover.then(|| "true".to_owned()),
-        ),
-    ];
-    lines.extend(
-        given
-            .into_iter()
-            .filter_map(|(name, value)| Some(format!("{name}: {}", value?))),
-    );
-    lines
-}
-
-fn fallbacks_text(fallbacks: &router::config::Fallbacks) -> String {
-    let chain = |(from, to): &(String, Vec<String>)| format!("{from} → {}", to.join(", "));
-    fallbacks.iter().map(chain).collect::<Vec<_>>().join("; ")
-}
-
 /// A heading and its lines; nothing if there are none. Long lists are cut.
-fn section(heading: &str, lines: Vec<String>) -> String {
+pub(super) fn section(heading: &str, lines: Vec<String>) -> String {
     if lines.is_empty() {
         return String::new();
     }

@@ -5,6 +5,7 @@ mod compare;
 mod explain;
 mod list;
 mod run;
+mod settings_text;
 mod sweep;
 
 use std::path::Path;
