@@ -196,7 +196,7 @@ fn slots(subject: &Subject<'_>) -> Vec<Hit> {
     };
     let others = match derived.len() {
         1 => String::new(),
-        all => format!(" (and so for {} others)", all - 1),
+        all => format!(" (and so for {} more)", all - 1),
     };
     vec![Hit::new(
         subject.key_of(*index, key),

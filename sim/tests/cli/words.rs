@@ -1,5 +1,10 @@
 //! What the command says of itself and of what is bundled.
 
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
 use crate::{Folder, TINY};
 
 #[test]
@@ -213,4 +218,134 @@ fn completions_know_the_commands() {
             "{shell}"
         );
     }
+}
+
+const FAULTY: &str = "\
+model_list:
+- {model_name: m, litellm_params: {model: gpt-4o, weight: 0}, model_info: {id: a}}
+- {model_name: m, litellm_params: {model: gpt-4o-mini, weight: 1}, model_info: {id: b}}
+router_settings:
+  cooldown_time: 0
+  fallbacks: [{m: [nn]}]
+";
+
+#[test]
+fn check_tells_findings_and_exits_with_0_unless_they_are_denied() {
+    let folder = Folder::new("check-findings")
+        .with("config.yaml", FAULTY)
+        .with(
+            "notes.yaml",
+            "model_list: [{model_name: m, litellm_params: {model: gpt-4o}}]\n",
+        );
+    let code = |arguments: &[&str]| folder.routelab(arguments).code;
+
+    let left = folder.routelab(&["check", "config.yaml"]);
+
+    assert_eq!(left.code, Some(0), "{}", left.stderr);
+    let (_, findings) = left.stdout.split_once("\nfindings\n").unwrap();
+    insta::assert_snapshot!(findings, @"
+      error    config.yaml:6  router_settings.fallbacks[0].m[0]  [fallback-target-unknown]
+               no model is called `nn`, so this step always fails
+               → give a model_name, an alias or the id of a deployment
+      warning  config.yaml:5  router_settings.cooldown_time  [zero-cooldown-time]
+               LiteLLM reads a cooldown of 0 as not given: it is 5 seconds
+               → write `disable_cooldowns: true` if none is meant
+      note     config.yaml:2  model_list[0].litellm_params.weight  [weight-zero]
+               `a` has weight 0 and gets requests only when no other deployment of `m` is left
+               → give it a weight, or a later `order` if it is a spare
+
+    to run it: routelab run baseline --config config.yaml
+    ");
+    for kind in ["errors", "warnings", "findings"] {
+        assert_eq!(code(&["check", "config.yaml", "--deny", kind]), Some(1));
+    }
+    assert_eq!(
+        code(&["check", "notes.yaml", "--deny", "warnings"]),
+        Some(0)
+    );
+    assert_eq!(
+        code(&["check", "notes.yaml", "--deny", "findings"]),
+        Some(1)
+    );
+}
+
+#[test]
+fn check_gives_keys_and_findings_as_json_under_the_profile_asked_for() {
+    let folder = Folder::new("check-json").with("config.yaml", FAULTY);
+
+    let left = folder.routelab(&[
+        "check",
+        "config.yaml",
+        "--format",
+        "json",
+        "--profile",
+        "litellm-1.92",
+    ]);
+
+    let account: serde_json::Value = serde_json::from_str(&left.stdout).unwrap();
+    assert_eq!(account["profile"], "litellm-1.92");
+    assert!(account["used"].as_array().unwrap().len() > 5);
+    assert_eq!(account["findings"][0]["id"], "fallback-target-unknown");
+    assert_eq!(account["findings"][0]["line"], 6);
+    assert_eq!(account["findings"][0]["severity"], "error");
+}
+
+#[test]
+fn check_prices_deployments_by_a_registry() {
+    let registry = r#"{"gpt-4o": {"litellm_provider": "openai", "input_cost_per_token": 2.5e-06,
+        "output_cost_per_token": 1e-05, "max_input_tokens": 128000}}"#;
+    let folder = Folder::new("check-prices")
+        .with("config.yaml", FAULTY)
+        .with("prices.json", registry)
+        .with("broken.json", "[]");
+
+    let left = folder.routelab(&["check", "config.yaml", "--prices", "prices.json"]);
+    let broken = folder.routelab(&["check", "config.yaml", "--prices", "broken.json"]);
+
+    assert!(
+        left.stdout.contains("$ 2.5/10 a million"),
+        "{}",
+        left.stdout
+    );
+    assert!(left.stdout.contains("prompt ≤ 128000"), "{}", left.stdout);
+    assert_eq!(broken.code, Some(2));
+    assert!(
+        broken.stderr.contains("no price registry"),
+        "{}",
+        broken.stderr
+    );
+}
+
+#[test]
+fn check_reads_every_published_config_or_says_why_not() {
+    let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/configs");
+    let Ok(files) = fs::read_dir(&shared) else {
+        let is_ci = std::env::var("CI").is_ok_and(|ci| ci == "true");
+        assert!(!is_ci, "{} is missing", shared.display());
+        return;
+    };
+    let folder = Folder::new("check-published");
+    let paths = files.map(|file| file.unwrap().path());
+    let mut paths: Vec<PathBuf> = paths
+        .filter(|path| path.extension().is_some_and(|end| end == "yaml"))
+        .collect();
+    paths.sort();
+    assert!(paths.len() >= 35, "only {} configs", paths.len());
+
+    let mut refused = Vec::new();
+    for path in &paths {
+        let left = folder.routelab(&["check", path.to_str().unwrap()]);
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        match left.code {
+            Some(0) => {
+                assert!(left.stdout.contains("\nkeys that take effect\n"), "{name}");
+            }
+            _ => refused.push(name),
+        }
+    }
+
+    insta::assert_snapshot!(refused.join("\n"), @"
+    brama-ai__core--deploy_charts_brama_templates_litellm_configmap.yaml
+    nilayparikh__codefreedom--src_codefreedom_examples_proxy_config_config.yaml
+    ");
 }
