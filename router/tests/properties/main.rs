@@ -8,6 +8,7 @@
     reason = "a test may panic, its numbers are small, and it looks at the events that it needs"
 )]
 
+mod filters;
 mod world;
 
 use std::time::Duration;
@@ -26,13 +27,18 @@ use router::{
     strategy::{LowestLatencyArgs, UsageArgs},
 };
 
-use crate::world::{Asked, Case, End, deployment, most_attempts_in_a_hop, play};
+use crate::{
+    filters::{brought, excluded, looked_at},
+    world::{Asked, Case, End, deployment, most_attempts_in_a_hop, play},
+};
 
 const GROUPS: [&str; 3] = ["g", "h", "i"];
+/// Serves every name that begins so.
+const PATTERN: &str = "w/*";
 
 fn a_deployment() -> impl Strategy<Value = DeploymentConfig> {
     let numbers = (
-        select(&GROUPS[..]),
+        prop_oneof![9 => select(&GROUPS[..]), 1 => Just(PATTERN)],
         option::of(1..3_i64),
         option::of(1..3_u64),
         option::of(0..4_u64),
@@ -42,23 +48,28 @@ fn a_deployment() -> impl Strategy<Value = DeploymentConfig> {
         option::weighted(0.3, 0..4_u64),
         option::weighted(0.2, 0..60_u64),
     );
-    numbers.prop_map(
-        |(group, order, slots, cooldown, retries, weight, blocked, rpm, tpm)| DeploymentConfig {
-            order,
-            max_parallel_requests: slots,
-            cooldown_time: cooldown.map(Duration::from_secs),
-            num_retries: retries,
-            weight,
-            blocked,
-            rpm,
-            tpm,
-            ..deployment("", group)
+    (numbers, looked_at()).prop_map(
+        |((group, order, slots, cooldown, retries, weight, blocked, rpm, tpm), looked_at)| {
+            let named = deployment("", group);
+            DeploymentConfig {
+                model_name: named.model_name,
+                model: named.model,
+                order,
+                max_parallel_requests: slots,
+                cooldown_time: cooldown.map(Duration::from_secs),
+                num_retries: retries,
+                weight,
+                blocked,
+                rpm,
+                tpm,
+                ..looked_at
+            }
         },
     )
 }
 
 fn fallbacks() -> impl Strategy<Value = Option<Fallbacks>> {
-    let name = || prop_oneof![select(&GROUPS[..]), Just("nobody"), Just("d0")];
+    let name = || prop_oneof![3 => select(&GROUPS[..]), 1 => Just("nobody"), 1 => Just("d0"), 1 => Just("w/2")];
     let key = prop_oneof![4 => select(&GROUPS[..]), 1 => Just("*")];
     let entry = (key, vec(name(), 1..4)).prop_map(|(key, list)| {
         (
@@ -107,6 +118,7 @@ fn settings() -> impl Strategy<Value = RouterSettings> {
         option::of(0..6_u64),
         option::of(0..3_u32),
         any::<bool>(),
+        filters::settings(),
     );
     parts.prop_map(
         |(
@@ -119,13 +131,14 @@ fn settings() -> impl Strategy<Value = RouterSettings> {
             cooldown,
             by_class,
             failover,
+            of_filters,
         )| {
             RouterSettings {
                 routing_strategy: strategy,
                 routing_groups: groups,
                 optional_pre_call_checks: OptionalPreCallChecks {
                     enforce_model_rate_limits: enforces,
-                    ..OptionalPreCallChecks::default()
+                    ..of_filters.optional_pre_call_checks
                 },
                 num_retries: retries,
                 fallbacks: generic,
@@ -138,7 +151,7 @@ fn settings() -> impl Strategy<Value = RouterSettings> {
                     ..RetryPolicy::default()
                 }),
                 enable_weighted_failover: failover,
-                ..RouterSettings::default()
+                ..of_filters
             }
         },
     )
@@ -150,18 +163,21 @@ fn asked() -> impl Strategy<Value = Asked> {
         1 => Just("nobody"),
         1 => Just("d0"),
         1 => Just("r"),
+        1 => Just("w/1"),
     ];
     (
         0..400_u64,
         model,
         any::<bool>(),
         option::weighted(0.3, 0..3_u32),
+        brought(),
     )
-        .prop_map(|(gap_ms, model, stream, num_retries)| Asked {
+        .prop_map(|(gap_ms, model, stream, num_retries, brought)| Asked {
             gap_ms,
             model: model.to_owned(),
             stream,
             num_retries,
+            brought,
         })
 }
 
@@ -264,6 +280,10 @@ proptest! {
             // Else 1.92 has the client library call again by itself.
             deployment.num_retries = None;
         }
+        for asked in &mut case.requests {
+            // Blocking calls by a deployment's id know no limits.
+            asked.brought.blocking = false;
+        }
         let (_, book) = play(&case);
 
         for ((deployment, minute), sent) in book.sent {
@@ -272,6 +292,16 @@ proptest! {
                 rpm.is_none_or(|rpm| sent <= rpm),
                 "{deployment:?} was sent {sent} in minute {minute}, its rpm is {rpm:?}"
             );
+        }
+    }
+
+    #[test]
+    fn nobody_is_picked_whom_a_check_a_tag_or_a_budget_excludes(case in case()) {
+        let (_, book) = play(&case);
+
+        for picked in &book.picked {
+            let why = excluded(&case, picked);
+            prop_assert!(why.is_none(), "{picked:?}: {why:?}");
         }
     }
 

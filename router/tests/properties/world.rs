@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use crate::filters::Brought;
 use router::{
     Attempt, DeploymentConfig, DeploymentId, ErrorClass, Event, Failure, Instant, Observer,
     Outcome, Overrides, Parked, Request, RequestId, RetryAfter, Router, RouterConfig, Seed, Step,
@@ -28,6 +29,14 @@ pub(crate) struct Asked {
     pub(crate) model: String,
     pub(crate) stream: bool,
     pub(crate) num_retries: Option<u32>,
+    pub(crate) brought: Brought,
+}
+
+/// A choice of the router's; calls by id are none.
+#[derive(Debug)]
+pub(crate) struct Picked {
+    pub(crate) request: RequestId,
+    pub(crate) deployment: DeploymentId,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -58,6 +67,7 @@ pub(crate) struct Book {
     pub(crate) broken_rules: BTreeSet<String>,
     /// Calls by deployment and minute of the run, which begins with a minute.
     pub(crate) sent: BTreeMap<(DeploymentId, u64), u64>,
+    pub(crate) picked: Vec<Picked>,
 }
 
 impl Observer for Book {
@@ -65,6 +75,17 @@ impl Observer for Book {
 
     fn observe(&mut self, at: Instant, event: &Event<'_>) {
         self.log.push(format!("{} {event:?}", at.as_nanos()));
+        if let Event::Picked {
+            request,
+            deployment,
+            ..
+        } = event
+        {
+            self.picked.push(Picked {
+                request: *request,
+                deployment: *deployment,
+            });
+        }
         match event {
             Event::Arrived { request } => {
                 self.hop.insert(request.id, 0);
@@ -190,6 +211,7 @@ pub(crate) fn play(case: &Case) -> (Router, Book) {
         hint: BTreeMap::new(),
         broken_rules: BTreeSet::new(),
         sent: BTreeMap::new(),
+        picked: Vec::new(),
     };
     let mut queue: BTreeMap<(Instant, u64), RequestId> = BTreeMap::new();
     let mut held: BTreeMap<RequestId, Held> = BTreeMap::new();
@@ -288,21 +310,23 @@ fn check(router: &Router, case: &Case, now: Instant, book: &mut Book) {
 
 fn request(router: &mut Router, case: &Case, id: RequestId) -> Request {
     let asked = &case.requests[usize::try_from(id.0).unwrap()];
-    let overrides = asked.num_retries.map(|num_retries| {
-        Arc::new(Overrides {
-            num_retries: Some(num_retries),
-            ..Overrides::default()
-        })
-    });
-    Request {
+    let mut request = Request {
         id,
         model: router.model(&asked.model),
         prompt_tokens: 10,
         max_tokens: None,
         stream: asked.stream,
         origin: router::Origin::default(),
-        overrides,
-    }
+        overrides: None,
+    };
+    let mut overrides = Overrides {
+        num_retries: asked.num_retries,
+        ..Overrides::default()
+    };
+    asked.brought.put_on(&mut request, &mut overrides);
+    let told = overrides != Overrides::default();
+    request.overrides = told.then(|| Arc::new(overrides));
+    request
 }
 
 fn outcome(end: End, stream: bool) -> Outcome {
