@@ -88,14 +88,8 @@ mod tests {
 
     #[test]
     fn the_provider_that_is_given_comes_before_the_prefix_and_that_before_the_family() {
-        assert_eq!(
-            of(&deployment("azure/x", Some("openai"))),
-            Some("openai")
-        );
-        assert_eq!(
-            of(&deployment("azure/gpt-4o", None)),
-            Some("azure")
-        );
+        assert_eq!(of(&deployment("azure/x", Some("openai"))), Some("openai"));
+        assert_eq!(of(&deployment("azure/gpt-4o", None)), Some("azure"));
         assert_eq!(of(&deployment("gpt-4o", None)), Some("openai"));
         assert_eq!(
             of(&deployment("claude-sonnet-4-5", None)),

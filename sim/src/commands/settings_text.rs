@@ -102,6 +102,10 @@ fn price_text(prices: &Prices) -> Option<String> {
 }
 
 /// Each setting that decides something, with LiteLLM's default where the file gives none.
+#[expect(
+    clippy::too_many_lines,
+    reason = "a list: one entry a setting, read from top to bottom"
+)]
 fn settings_lines(settings: &RouterSettings) -> Vec<String> {
     let cooldown = if settings.disable_cooldowns {
         "none (disable_cooldowns)".to_owned()
