@@ -79,6 +79,7 @@ pub(super) fn read_entry(all: &mut Deployments, s: &mut Setting<'_>) -> Result<(
         organizations,
         budget,
         is_elsewhere,
+        model_is_elsewhere,
         ..
     } = draft;
     deployment.timeout = deployment.timeout.or(request_timeout);
@@ -93,6 +94,12 @@ pub(super) fn read_entry(all: &mut Deployments, s: &mut Setting<'_>) -> Result<(
             "LiteLLM knows no provider `{unknown}`, and its proxy skips such an entry"
         ));
         return Ok(());
+    }
+    if model_is_elsewhere {
+        // Whose it is, only the environment says. It is called all the same, and no provider's budget
+        // is held against it.
+        let provider = &mut deployment.custom_llm_provider;
+        provider.get_or_insert_with(|| "os.environ".to_owned());
     }
     if !is_elsewhere {
         let times = organizations.unwrap_or(1);
@@ -117,6 +124,8 @@ pub(super) struct Draft {
     pub(super) deployment: DeploymentConfig,
     pub(super) facts: DeploymentFacts,
     pub(super) has_model: bool,
+    /// The model stands in the environment.
+    pub(super) model_is_elsewhere: bool,
     pub(super) request_timeout: Option<Duration>,
     pub(super) organizations: Option<usize>,
     /// `max_budget` and `budget_duration`.

@@ -21,6 +21,7 @@ pub(super) static LITELLM_PARAMS: Section<Draft> = Section {
             let is_named = router::split_provider(&model).is_some();
             d.deployment.model = if s.is_from_environment() && !is_named {
                 s.ignore(MODEL_ELSEWHERE);
+                d.model_is_elsewhere = true;
                 model.rsplit('/').next().unwrap_or_default().to_owned()
             } else {
                 model
