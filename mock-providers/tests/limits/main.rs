@@ -4,10 +4,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+#[path = "../support/mod.rs"]
+mod support;
+
 use mock_providers::{
     Cause, Manner, Provider, ProviderCall, ProviderSpec, Providers, Reply, SpecError,
 };
 use router::{DeploymentId, Epoch, Instant, Outcome, RequestId, RetryAfter, Seed};
+
+use crate::support::{at, call};
 
 const LATENCY: &str = r#""latency": {"first_token": {"constant": {"ms": 10000}}}"#;
 
@@ -18,22 +23,6 @@ fn spec(settings: &str) -> ProviderSpec {
 fn provider(settings: &str) -> Provider {
     let spec = spec(&format!("{LATENCY}, {settings}"));
     Provider::new(&spec, Seed(5), 0, Epoch::default()).unwrap()
-}
-
-fn call(request: u64) -> ProviderCall {
-    ProviderCall {
-        request: RequestId(request),
-        attempt: 0,
-        deployment: DeploymentId(0),
-        prompt_tokens: 100,
-        output_tokens: 50,
-        max_tokens: None,
-        stream: false,
-    }
-}
-
-fn at(seconds: f64) -> Instant {
-    Instant::from_secs_f64(seconds)
 }
 
 fn succeeds(reply: &Reply) -> bool {

@@ -3,12 +3,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+#[path = "../support/mod.rs"]
+mod support;
+
 use std::time::Duration;
 
 use mock_providers::{Provider, ProviderCall, ProviderSpec, Reply};
-use router::{
-    DeploymentId, Epoch, Failure, Instant, KeyedRng, Outcome, Purpose, RequestId, RetryAfter, Seed,
-};
+use router::{Epoch, Failure, Instant, KeyedRng, Outcome, Purpose, RetryAfter, Seed};
+
+use crate::support::{at, call};
 
 /// A provider that answers after 10 s, with further settings.
 fn provider(settings: &str) -> Provider {
@@ -16,22 +19,6 @@ fn provider(settings: &str) -> Provider {
         format!(r#"{{"latency": {{"first_token": {{"constant": {{"ms": 10000}}}}}}, {settings}}}"#);
     let spec: ProviderSpec = serde_json::from_str(&json).unwrap();
     Provider::new(&spec, Seed(5), 0, Epoch::default()).unwrap()
-}
-
-fn call(request: u64) -> ProviderCall {
-    ProviderCall {
-        request: RequestId(request),
-        attempt: 0,
-        deployment: DeploymentId(0),
-        prompt_tokens: 100,
-        output_tokens: 50,
-        max_tokens: None,
-        stream: false,
-    }
-}
-
-fn at(seconds: f64) -> Instant {
-    Instant::from_secs_f64(seconds)
 }
 
 fn succeeds(reply: &Reply) -> bool {

@@ -3,11 +3,16 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+#[path = "../support/mod.rs"]
+mod support;
+
 use mock_providers::{
     Manner, Provider, ProviderCall, ProviderSpec, Reply, WireReply, presets, retry_after,
 };
-use router::{DeploymentId, Epoch, ErrorBody, Failure, Instant, Outcome, Profile, RequestId, Seed};
+use router::{Epoch, ErrorBody, Failure, Instant, Outcome, Profile, Seed};
 use serde_json::Value;
+
+use crate::support::{at, call};
 
 /// Tuesday, 26 March 2024, 19:59:17.
 const EPOCH: Epoch = Epoch::from_unix_seconds(1_711_483_157);
@@ -15,22 +20,6 @@ const EPOCH: Epoch = Epoch::from_unix_seconds(1_711_483_157);
 fn provider(json: &str) -> Provider {
     let spec: ProviderSpec = serde_json::from_str(json).unwrap();
     Provider::new(&spec, Seed(5), 0, EPOCH).unwrap()
-}
-
-fn call(request: u64) -> ProviderCall {
-    ProviderCall {
-        request: RequestId(request),
-        attempt: 0,
-        deployment: DeploymentId(0),
-        prompt_tokens: 100,
-        output_tokens: 50,
-        max_tokens: None,
-        stream: false,
-    }
-}
-
-fn at(seconds: f64) -> Instant {
-    Instant::from_secs_f64(seconds)
 }
 
 fn ask(provider: &mut Provider, now: Instant, call: &ProviderCall) -> (Reply, WireReply) {
