@@ -2,11 +2,11 @@
 
 use super::{
     Severity, cooldowns, deployments, fallbacks, filters, limits, names, order, prices, retries,
-    subject::Rule, weights, zeros,
+    senders, subject::Rule, weights, zeros,
 };
 
 /// The rules of every file.
-pub(super) const RULES: [&[Rule]; 11] = [
+pub(super) const RULES: [&[Rule]; 12] = [
     names::RULES,
     fallbacks::RULES,
     deployments::RULES,
@@ -18,6 +18,7 @@ pub(super) const RULES: [&[Rule]; 11] = [
     limits::RULES,
     filters::RULES,
     prices::RULES,
+    senders::RULES,
 ];
 
 /// A rule, for lists.

@@ -16,6 +16,7 @@ mod names;
 mod order;
 mod prices;
 mod retries;
+mod senders;
 mod subject;
 mod weights;
 mod zeros;

@@ -611,6 +611,33 @@ pub(crate) const CASES: &[Case] = &[
             "router_settings: {deployment_affinity_ttl_seconds: 60, optional_pre_call_checks: [session_affinity]}"
         ),
     ),
+    // Senders.
+    case(
+        "needs-senders",
+        NEW,
+        two_models!("router_settings: {cache_responses: true}"),
+        two_models!("router_settings: {cache_responses: false}"),
+    ),
+    case(
+        "needs-senders",
+        NEW,
+        two_models!("router_settings: {optional_pre_call_checks: [session_affinity]}"),
+        two_models!("router_settings: {optional_pre_call_checks: [enforce_model_rate_limits]}"),
+    ),
+    case(
+        "needs-senders",
+        NEW,
+        two_models!("router_settings: {model_group_affinity_config: {m: [deployment_affinity]}}"),
+        two_models!("router_settings: {model_group_affinity_config: {m: []}}"),
+    ),
+    case(
+        "needs-senders",
+        NEW,
+        two_models!(
+            "router_settings: {alerting_config: {webhook_url: 'https://example.org/hook'}}"
+        ),
+        two_models!(""),
+    ),
     // Prices.
     case(
         "cost-prices-unknown",

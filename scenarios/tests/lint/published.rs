@@ -66,6 +66,7 @@ fn published_configs_have_findings_and_each_has_a_line_of_the_file() {
         "lone-deployment-benched-at-once": 33,
         "lone-deployment-spared": 2,
         "lopsided-limits": 2,
+        "needs-senders": 8,
         "no-spare-deployment": 35,
         "order-of-lone-deployment": 3,
         "pre-call-checks-off": 1,
