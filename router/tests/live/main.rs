@@ -46,8 +46,14 @@ fn slow(request: u64) -> Alert {
     }
 }
 
+/// Not of wiremock's pool, whose servers are given on: what a webhook of one test posts late would
+/// reach the server of another.
+async fn own_server() -> MockServer {
+    MockServer::builder().start().await
+}
+
 async fn hook(answer: u16) -> MockServer {
-    let server = MockServer::start().await;
+    let server = own_server().await;
     Mock::given(method("POST"))
         .and(path("/hook"))
         .and(header("content-type", "application/json"))
@@ -115,7 +121,7 @@ async fn a_webhook_that_fails_or_is_gone_hurts_nobody() {
     webhook.close().await;
     assert_eq!(bodies(&refusing).await.len(), 1);
 
-    let gone = MockServer::start().await;
+    let gone = own_server().await;
     let address = format!("{}/hook", gone.uri());
     drop(gone);
     let webhook = AlertWebhook::start(&address, SOON).unwrap();
