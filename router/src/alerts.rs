@@ -84,26 +84,11 @@ impl Alerts {
     }
 
     fn failed(&mut self, at: Instant, request: RequestId, error: &RouteError) {
-        let deployment = match error {
-            RouteError::Attempt { deployment, .. }
-            | RouteError::Blocked { deployment }
-            | RouteError::SlotsInUse { deployment, .. } => Some(*deployment),
-            RouteError::RateLimited { deployment, .. } => *deployment,
-            RouteError::NoDeployments { .. }
-            | RouteError::UnknownModel { .. }
-            | RouteError::OverUsageLimits
-            | RouteError::OverRpm
-            | RouteError::PromptTooLong
-            | RouteError::BudgetSpent
-            | RouteError::NoMatchingTags
-            | RouteError::QueueTimeout
-            | RouteError::Queue(_) => None,
-        };
         let kind = AlertKind::LlmExceptions {
             request,
             exception: error.exception().to_owned(),
             status: error.status(),
-            deployment: deployment.map(|d| self.name(d)),
+            deployment: error.deployment().map(|d| self.name(d)),
         };
         self.tell(at, kind);
     }

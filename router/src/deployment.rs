@@ -33,8 +33,6 @@ pub(crate) struct DeploymentState {
     pub(crate) allowed_fails: [TumblingCount; ALLOWED_FAILS_COUNTERS],
     /// Attempts sent and not ended.
     pub(crate) in_flight: u32,
-    /// The same at other routers that share their counts, as last learnt.
-    pub(crate) in_flight_elsewhere: u32,
     /// Slots taken, by attempts in flight and by released requests that were not yet admitted.
     pub(crate) slots_taken: u32,
     /// Requests parked for a slot, first come first served.

@@ -9,11 +9,10 @@ use crate::{
     observe::{Event, Observer},
     outcome::{ErrorClass, Failure},
     probe::Probe,
-    profile::WhenSlotsFull,
     request::{DeploymentId, RequestId},
     router::Router,
+    rules::WhenSlotsFull,
     step::{Answer, Attempt, Parked, RouteError, Step, Ticket, Turn, Wait},
-    strategy::Sent,
     time::Instant,
 };
 
@@ -146,13 +145,7 @@ impl Router {
         }
         let state = self.requests.get(ticket);
         state.client = ClientTries::new(now);
-        let sent = Sent {
-            group: state.hop.group,
-            deployment,
-            stream: state.request.stream,
-            request: &state.request,
-        };
-        self.strategies.on_sent(now, &sent);
+        self.strategies.on_sent(now, &state.sent(deployment));
         Ok(Turn {
             step: self.call(now, ticket, deployment, obs),
             released: None,

@@ -12,6 +12,7 @@ use crate::{
     request::{DeploymentId, ModelId, Request, RequestId},
     retry::Allowance,
     step::{RouteError, Ticket, Trail},
+    strategy::Sent,
     time::Instant,
 };
 
@@ -163,6 +164,18 @@ impl ListRef {
             Self::Of(FallbackReason::ContentPolicy, _) => Some(ErrorClass::ContentPolicyViolation),
             Self::Of(FallbackReason::ContextWindow, _) => Some(ErrorClass::ContextWindowExceeded),
             Self::None | Self::Own | Self::Of(..) => None,
+        }
+    }
+}
+
+impl RequestState {
+    /// Its attempt at a deployment, as strategies account for it.
+    pub(crate) fn sent(&self, deployment: DeploymentId) -> Sent<'_> {
+        Sent {
+            group: self.hop.group,
+            deployment,
+            stream: self.request.stream,
+            request: &self.request,
         }
     }
 }

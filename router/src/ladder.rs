@@ -43,33 +43,19 @@ impl Router {
         if state.caller_left.is_some() {
             return Next::Fail(error);
         }
-        let failed = match error {
-            RouteError::Attempt {
-                deployment,
-                failure,
-            } => {
-                if failure.reached() >= self.config.profile.streams_commit_at {
-                    return self.after_broken_stream(now, ticket, &failure, deployment, obs);
-                }
-                if self.config.profile.refusals_move_on && retry::is_refusal(&failure) {
-                    state.refused.push(deployment);
-                }
-                Some(deployment)
+        if let RouteError::Attempt {
+            deployment,
+            failure,
+        } = error
+        {
+            if failure.reached() >= self.config.profile.streams_commit_at {
+                return self.after_broken_stream(now, ticket, &failure, deployment, obs);
             }
-            RouteError::Blocked { deployment } | RouteError::SlotsInUse { deployment, .. } => {
-                Some(deployment)
+            if self.config.profile.refusals_move_on && retry::is_refusal(&failure) {
+                state.refused.push(deployment);
             }
-            RouteError::RateLimited { deployment, .. } => deployment,
-            RouteError::NoDeployments { .. }
-            | RouteError::UnknownModel { .. }
-            | RouteError::OverUsageLimits
-            | RouteError::OverRpm
-            | RouteError::PromptTooLong
-            | RouteError::BudgetSpent
-            | RouteError::NoMatchingTags
-            | RouteError::QueueTimeout
-            | RouteError::Queue(_) => None,
-        };
+        }
+        let failed = error.deployment();
         state.hop.failed = failed.or(state.hop.failed);
         let hop = state.hop;
         let health = self.health(now, hop.group);

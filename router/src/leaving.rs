@@ -9,7 +9,6 @@ use crate::{
     request::{DeploymentId, RequestId},
     router::Router,
     step::{Attempt, Held, Parked, Ticket, Wait},
-    strategy::Sent,
     time::Instant,
 };
 
@@ -80,13 +79,7 @@ impl Router {
         deployment: DeploymentId,
     ) -> Option<RequestId> {
         let state = self.requests.peek(ticket);
-        let sent = Sent {
-            group: state.hop.group,
-            deployment,
-            stream: state.request.stream,
-            request: &state.request,
-        };
-        self.strategies.on_abandoned(now, &sent);
+        self.strategies.on_abandoned(now, &state.sent(deployment));
         self.release_slot(ticket, deployment)
     }
 

@@ -67,6 +67,7 @@ pub mod config;
 mod cooldown;
 mod corrections;
 mod deployment;
+mod dictionary;
 mod directory;
 mod dispatch;
 mod error;
@@ -106,6 +107,7 @@ mod retry;
 mod rng;
 mod router;
 mod routing_groups;
+mod rules;
 mod scheduler;
 mod step;
 mod strategies;
@@ -127,7 +129,7 @@ pub use observe::{CooldownReason, Event, FallbackReason, Observer, PassedOver};
 pub use operator::Cooldown;
 pub use outcome::{ErrorClass, Failure, Outcome, Reached, RetryAfter, Usage};
 pub use price::{PriceTier, Prices, PricingRules};
-pub use profile::{LeastBusyRules, PinsYield, Profile, ProfileName, ShuffleMetric, WhenSlotsFull};
+pub use profile::{Profile, ProfileName};
 pub use providers::{is_provider, split_provider};
 pub use recovery::CooldownRecovery;
 pub use request::{
@@ -136,6 +138,7 @@ pub use request::{
 };
 pub use rng::{KeyedRng, Purpose, Seed};
 pub use router::Router;
+pub use rules::{LeastBusyRules, PinsYield, ShuffleMetric, WhenSlotsFull};
 pub use step::{
     Answer, Attempt, AttemptPlan, Deadline, Held, Parked, QueueFault, RateLimitedBy, RouteError,
     Step, StreamLimits, Trail, Turn, Wait, WaitReason,

@@ -18,7 +18,6 @@ use crate::{
     request::{ContentId, DeploymentId, ModelId, Request},
     router::Router,
     step::{Answer, Ticket, Turn},
-    strategy::Sent,
     time::Instant,
 };
 
@@ -138,17 +137,12 @@ impl Router {
         successes.increment(now, COUNT_TTL);
         let state = self.requests.peek(ticket);
         let stream = state.request.stream;
-        let sent = Sent {
-            group,
-            deployment,
-            stream,
-            request: &state.request,
-        };
         let outcome = Outcome::Success {
             usage,
             first_token_after: stream.then_some(Duration::ZERO),
         };
-        self.strategies.on_cached(now, &sent, &outcome);
+        self.strategies
+            .on_cached(now, &state.sent(deployment), &outcome);
         let answer = Answer::Completed {
             deployment,
             usage,

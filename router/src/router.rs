@@ -28,7 +28,6 @@ use crate::{
     scheduler::Queues,
     step::{Answer, Attempt, Parked, RouteError, Turn, Wait, WaitReason},
     strategies::Strategies,
-    strategy::Sent,
     time::Instant,
 };
 
@@ -180,7 +179,6 @@ impl Router {
         } = attempt;
         let state = self.requests.get(ticket);
         let took = now.since(state.since);
-        let group = state.hop.group;
         let outcome = &state.as_the_client_sees(outcome, &self.config.profile);
         obs.observe(
             now,
@@ -207,12 +205,6 @@ impl Router {
         self.settle(ticket, Some(outcome));
         let state = self.requests.peek(ticket);
         let all_took = now.since(state.client.began);
-        let sent = Sent {
-            group,
-            deployment,
-            stream: state.request.stream,
-            request: &state.request,
-        };
         match outcome {
             Outcome::Success {
                 usage,
@@ -221,7 +213,8 @@ impl Router {
                 self.states[deployment.index()]
                     .successes
                     .increment(now, COUNT_TTL);
-                self.strategies.on_finished(now, &sent, all_took, outcome);
+                self.strategies
+                    .on_finished(now, &state.sent(deployment), all_took, outcome);
                 self.rate_limits.answered(now, deployment, *usage);
                 self.spend(now, ticket, deployment, *usage);
                 self.pin_prefix(now, ticket, deployment);
@@ -243,14 +236,8 @@ impl Router {
                 self.charge(now, ticket, deployment, Some(failure), obs);
                 self.probe_failed(now, ticket);
                 let state = self.requests.peek(ticket);
-                let stream = state.request.stream;
-                let sent = Sent {
-                    group,
-                    deployment,
-                    stream,
-                    request: &state.request,
-                };
-                self.strategies.on_finished(now, &sent, all_took, outcome);
+                self.strategies
+                    .on_finished(now, &state.sent(deployment), all_took, outcome);
                 self.requests.get(ticket).in_failed_attempts += took;
                 let error = RouteError::Attempt {
                     deployment,

@@ -357,6 +357,26 @@ pub enum RateLimitedBy {
 }
 
 impl RouteError {
+    /// The deployment that it is about, if it is about one.
+    #[must_use]
+    pub const fn deployment(&self) -> Option<DeploymentId> {
+        match self {
+            Self::Attempt { deployment, .. }
+            | Self::Blocked { deployment }
+            | Self::SlotsInUse { deployment, .. } => Some(*deployment),
+            Self::RateLimited { deployment, .. } => *deployment,
+            Self::NoDeployments { .. }
+            | Self::UnknownModel { .. }
+            | Self::OverUsageLimits
+            | Self::OverRpm
+            | Self::PromptTooLong
+            | Self::BudgetSpent
+            | Self::NoMatchingTags
+            | Self::QueueTimeout
+            | Self::Queue(_) => None,
+        }
+    }
+
     /// The class of the exception; `None` for `RouterRateLimitError`, which has none.
     #[must_use]
     pub const fn class(&self) -> Option<ErrorClass> {

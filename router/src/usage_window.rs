@@ -110,22 +110,6 @@ impl Count {
         epoch.part_begins(part, self.part_ns)
     }
 
-    /// Tells `total` what was added since `told`, and takes what others added to it.
-    #[cfg_attr(not(test), expect(dead_code, reason = "routers that share ask for it"))]
-    pub(crate) fn exchange(&mut self, told: &mut Self, total: &mut Self) {
-        let newest = self.newest.max(total.newest);
-        for count in [&mut *self, &mut *told, &mut *total] {
-            count.advance(newest);
-        }
-        for place in 0..self.counts.len() {
-            let own = self.counts[place];
-            let sum = (total.counts[place] + own).saturating_sub(told.counts[place]);
-            total.counts[place] = sum;
-            self.counts[place] = sum;
-            told.counts[place] = sum;
-        }
-    }
-
     fn advance(&mut self, part: u64) {
         if part <= self.newest {
             return;
@@ -213,25 +197,5 @@ mod tests {
         assert_eq!(sliding.frees_in(140, 1, 6), 140);
         assert_eq!(sliding.frees_in(140, 1, 5), 161);
         assert_eq!(sliding.frees_in(140, 4, 5), 191);
-    }
-
-    #[test]
-    fn what_two_tell_each_other_adds_up() {
-        for window in [UsageWindow::Minute, UsageWindow::Sliding] {
-            let empty = || window.count(true);
-            let mut total = empty();
-            let (mut a, mut told_a, mut b, mut told_b) = (empty(), empty(), empty(), empty());
-            a.add(10, 3);
-            a.exchange(&mut told_a, &mut total);
-            b.add(10, 1);
-            b.exchange(&mut told_b, &mut total);
-            assert_eq!((a.sum(10), b.sum(10)), (3, 4));
-            a.add(10, 2);
-            a.exchange(&mut told_a, &mut total);
-            a.exchange(&mut told_a, &mut total);
-            b.exchange(&mut told_b, &mut total);
-
-            assert_eq!((a.sum(10), b.sum(10)), (6, 6));
-        }
     }
 }

@@ -11,7 +11,8 @@ use std::{collections::VecDeque, time::Duration};
 
 use super::{Candidates, PickContext, RoutingStrategy, Sent};
 use crate::{
-    outcome::Outcome, profile::LeastBusyRules, request::DeploymentId, rng::KeyedRng, time::Instant,
+    dictionary::Dictionary, outcome::Outcome, request::DeploymentId, rng::KeyedRng,
+    rules::LeastBusyRules, time::Instant,
 };
 
 /// The strategy for these rules.
@@ -55,10 +56,7 @@ struct LeastBusy {
 /// The counts of one group.
 #[derive(Debug, Default)]
 struct Counts {
-    /// By deployment; `None`: not in the dictionary.
-    counts: Vec<Option<i32>>,
-    /// Deployments in the order they came into the dictionary.
-    order: Vec<DeploymentId>,
+    counts: Dictionary<i32>,
     /// When the dictionary is forgotten.
     expires: Instant,
 }
@@ -111,7 +109,7 @@ impl LeastBusy {
         };
         let counts = self.group(change.group);
         counts.forget_if_expired(change.at, ttl);
-        let count = counts.entry(change.deployment);
+        let count = counts.counts.entry(change.deployment);
         *count = count.saturating_add(change.by).max(floor);
     }
 }
@@ -119,29 +117,13 @@ impl LeastBusy {
 impl Counts {
     fn forget_if_expired(&mut self, now: Instant, ttl: Duration) {
         if now >= self.expires {
-            self.counts.fill(None);
-            self.order.clear();
+            self.counts.clear();
             self.expires = now + ttl;
         }
     }
 
-    fn entry(&mut self, deployment: DeploymentId) -> &mut i32 {
-        let at = deployment.index();
-        if at >= self.counts.len() {
-            self.counts.resize(at + 1, None);
-        }
-        if self.counts[at].is_none() {
-            self.order.push(deployment);
-        }
-        self.counts[at].get_or_insert(0)
-    }
-
     fn count(&self, deployment: DeploymentId) -> i32 {
-        self.counts
-            .get(deployment.index())
-            .copied()
-            .flatten()
-            .unwrap_or(0)
+        self.counts.get(deployment).unwrap_or(0)
     }
 }
 
@@ -164,9 +146,9 @@ impl RoutingStrategy for LeastBusy {
             true if !exists => candidates.members.first().copied(),
             true => {
                 for &deployment in candidates.members {
-                    counts.entry(deployment);
+                    counts.counts.entry(deployment);
                 }
-                let least = *counts.order.iter().min_by_key(|d| counts.count(**d))?;
+                let (least, _) = counts.counts.iter().min_by_key(|(_, count)| *count)?;
                 if candidates.members.contains(&least) {
                     return Some(least);
                 }

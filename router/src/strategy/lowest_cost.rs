@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::{Candidates, PickContext, RoutingStrategy, Sent};
 use crate::{
     config::DeploymentConfig,
+    dictionary::Dictionary,
     outcome::Outcome,
     profile::Profile,
     request::{Api, DeploymentId},
@@ -30,10 +31,7 @@ pub(super) struct LowestCost {
 /// What is known of one group.
 #[derive(Debug, Default)]
 struct Map {
-    /// By deployment; `None`: not in the dictionary.
-    entries: Vec<Option<Entry>>,
-    /// Deployments in the order they came into the dictionary.
-    order: Vec<DeploymentId>,
+    entries: Dictionary<Entry>,
     /// When all of it is forgotten: set at the first write and never moved.
     expires: Instant,
 }
@@ -62,19 +60,6 @@ impl LowestCost {
             self.groups.resize_with(group + 1, Map::default);
         }
         &mut self.groups[group]
-    }
-}
-
-impl Map {
-    fn entry(&mut self, deployment: DeploymentId) -> &mut Entry {
-        let at = deployment.index();
-        if at >= self.entries.len() {
-            self.entries.resize(at + 1, None);
-        }
-        if self.entries[at].is_none() {
-            self.order.push(deployment);
-        }
-        self.entries[at].get_or_insert_default()
     }
 }
 
@@ -129,12 +114,10 @@ impl RoutingStrategy for LowestCost {
             }
         } else {
             for &deployment in candidates.members {
-                map.entry(deployment);
+                map.entries.entry(deployment);
             }
-            for &deployment in &map.order {
-                if let Some(entry) = map.entries[deployment.index()]
-                    && (candidates.whole || candidates.members.contains(&deployment))
-                {
+            for (deployment, entry) in map.entries.iter() {
+                if candidates.whole || candidates.members.contains(&deployment) {
                     consider(deployment, entry);
                 }
             }
@@ -160,11 +143,10 @@ impl RoutingStrategy for LowestCost {
         let (counts, ttl) = (self.counts, self.ttl);
         let map = self.map(sent.group.index());
         if now >= map.expires {
-            map.entries.fill(None);
-            map.order.clear();
+            map.entries.clear();
             map.expires = now + ttl;
         }
-        let entry = map.entry(sent.deployment);
+        let entry = map.entries.entry(sent.deployment);
         if entry.minute != minute {
             *entry = Entry {
                 minute,

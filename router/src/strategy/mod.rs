@@ -275,11 +275,10 @@ impl PickContext<'_> {
         &self.deployments[deployment.index()]
     }
 
-    /// Attempts in flight at a deployment, with those of other routers as far as they are shared.
+    /// Attempts in flight at a deployment.
     #[must_use]
     pub fn in_flight(&self, deployment: DeploymentId) -> u32 {
-        let state = &self.states[deployment.index()];
-        state.in_flight.saturating_add(state.in_flight_elsewhere)
+        self.states[deployment.index()].in_flight
     }
 }
 

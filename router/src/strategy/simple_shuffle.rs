@@ -7,9 +7,7 @@
 use rand_distr::{Distribution, weighted::WeightedAliasIndex};
 
 use super::{Candidates, PickContext, RoutingStrategy};
-use crate::{
-    config::DeploymentConfig, profile::ShuffleMetric, request::DeploymentId, rng::KeyedRng,
-};
+use crate::{config::DeploymentConfig, request::DeploymentId, rng::KeyedRng, rules::ShuffleMetric};
 
 /// `simple-shuffle`.
 #[derive(Debug)]

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::{Candidates, PickContext, RoutingStrategy, Sent, StrategySpec, UsageArgs};
 use crate::{
+    dictionary::Dictionary,
     outcome::Outcome,
     request::DeploymentId,
     rng::KeyedRng,
@@ -29,10 +30,7 @@ struct Minute {
     number: u64,
     /// When it is forgotten: a ttl after its first write.
     expires: Instant,
-    /// By deployment; `None`: not in the dictionary.
-    counts: Vec<Option<Answered>>,
-    /// Deployments in the order they came into the dictionary.
-    order: Vec<DeploymentId>,
+    counts: Dictionary<Answered>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -56,19 +54,6 @@ impl UsageBased {
             self.groups.resize_with(group + 1, Minute::default);
         }
         &mut self.groups[group]
-    }
-}
-
-impl Minute {
-    fn entry(&mut self, deployment: DeploymentId) -> &mut Answered {
-        let at = deployment.index();
-        if at >= self.counts.len() {
-            self.counts.resize(at + 1, None);
-        }
-        if self.counts[at].is_none() {
-            self.order.push(deployment);
-        }
-        self.counts[at].get_or_insert_default()
     }
 }
 
@@ -106,13 +91,10 @@ impl RoutingStrategy for UsageBased {
             return members.find(|&d| unused.has_room(cx, d));
         }
         for &deployment in candidates.members {
-            minute.entry(deployment);
+            minute.counts.entry(deployment);
         }
         let mut best: Option<(u64, DeploymentId)> = None;
-        for &deployment in &minute.order {
-            let Some(answered) = minute.counts[deployment.index()] else {
-                continue;
-            };
+        for (deployment, answered) in minute.counts.iter() {
             if best.is_some_and(|(least, _)| answered.tokens >= least)
                 || !answered.has_room(cx, deployment)
                 || !(candidates.whole || candidates.members.contains(&deployment))
@@ -131,12 +113,11 @@ impl RoutingStrategy for UsageBased {
         let (number, ttl) = (self.epoch.local_minute(now), self.ttl);
         let minute = self.group(sent.group.index());
         if minute.number != number || now >= minute.expires {
-            minute.counts.fill(None);
-            minute.order.clear();
+            minute.counts.clear();
             minute.number = number;
             minute.expires = now + ttl;
         }
-        let answered = minute.entry(sent.deployment);
+        let answered = minute.counts.entry(sent.deployment);
         answered.tokens += usage.total();
         *answered.requests.get_or_insert(0) += 1;
     }

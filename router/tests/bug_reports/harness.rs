@@ -125,13 +125,6 @@ impl World {
         }
     }
 
-    /// Requests at these times, each steered to the member of its time.
-    pub(crate) fn steer(&mut self, picks: &[(f64, &str)]) {
-        for (seconds, name) in picks {
-            self.ask(*seconds, &Ask::of("m").to([name]));
-        }
-    }
-
     /// To the end of all requests.
     pub(crate) fn run(&mut self) {
         self.go(Instant::NEVER);
@@ -377,7 +370,6 @@ impl World {
             number: self.hits(&name).len(),
             at: self.now.as_secs_f64(),
             ask,
-            attempt: attempt.number(),
             in_flight: self
                 .hits(&name)
                 .iter()

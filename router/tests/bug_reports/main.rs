@@ -7,7 +7,6 @@
     clippy::wildcard_enum_match_arm,
     reason = "any other value fails the test"
 )]
-#![allow(dead_code, reason = "the harness comes before the kinds that use it")]
 
 mod ask;
 mod frames;

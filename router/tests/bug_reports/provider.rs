@@ -18,8 +18,6 @@ pub(crate) struct Call {
     pub(crate) at: f64,
     /// The place of its request in the order of asking, from 0.
     pub(crate) ask: usize,
-    /// Which attempt of its request it is, from 0.
-    pub(crate) attempt: u16,
     /// Others that are being served here.
     pub(crate) in_flight: usize,
     pub(crate) stream: bool,

@@ -1,0 +1,47 @@
+//! The choices of a [`Profile`](crate::Profile) that are more than yes or no.
+
+use serde::{Deserialize, Serialize};
+
+/// How simple-shuffle chooses between `weight`, `rpm` and `tpm`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum ShuffleMetric {
+    /// The first metric that any candidate sets above zero.
+    AnyCandidate,
+    /// The first metric that the first candidate sets.
+    FirstCandidate,
+}
+
+/// What happens to an attempt that finds all slots in use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum WhenSlotsFull {
+    /// It waits, first come first served, without a bound.
+    Queue,
+    /// It fails at once with 429.
+    Reject,
+}
+
+/// How least-busy counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum LeastBusyRules {
+    /// What is really in flight: raised and lowered by the same attempt on every way out, never
+    /// forgotten, whatever the group; equals share by chance (BR-044).
+    InFlight,
+    /// Only candidates are compared; a pick counts from the moment it is made.
+    PerCandidate,
+    /// One dictionary for a group, forgotten after 600 s; the least of all its members is sought
+    /// and, if that one is no candidate, a candidate is drawn; a pick counts once it is sent.
+    SharedDictionary,
+}
+
+/// When a pin does not bind although its deployment is neither benched nor paused.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum PinsYield {
+    /// It always binds, so that nobody may be left once the later filters were asked (BR-053).
+    Never,
+    /// Where the request already excludes its deployment: by weighted failover, a refusal, or the
+    /// order tier that is asked for.
+    ToExclusions,
+    /// Also where a budget, a check or a tag excludes it: a pin is a preference among those left
+    /// (BR-053).
+    ToEverything,
+}
