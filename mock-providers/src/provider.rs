@@ -7,7 +7,7 @@
 
 use std::{fmt, time::Duration};
 
-use router::{Epoch, Instant, Seed};
+use router::{Epoch, Instant, Outcome, RetryAfter, Seed};
 
 use crate::{
     error::SpecError,
@@ -19,10 +19,10 @@ use crate::{
     presets,
     queue::Slots,
     quota::Quota,
-    reply::{ProviderCall, Reply, Silence, cut_short, stalled, whole_answer},
+    reply::{ProviderCall, Reply, Silence, cut_short, silent_answer, stalled, whole_answer},
     schedule::{Origin, number_of},
     spec::ProviderSpec,
-    wire::{Dialect, Manner, Scene, WireReply},
+    wire::{Break, Dialect, Manner, Scene, WireReply},
 };
 
 /// A span of time in which a fault is on.
@@ -145,58 +145,37 @@ impl Provider {
         pools: &mut [Quota],
     ) -> Reply {
         let luck = Luck::new(self.seed, call.request, call.attempt, call.deployment);
-        let (verdict, slowdown) = self.verdict(at, call, &luck);
+        let (verdict, drag) = self.verdict(at, call, &luck);
         if let Verdict::Refuse(denial) = verdict {
-            return denial.reply();
+            return drag.hinted(denial.reply());
         }
         if let Some(quota) = self.limits.quota(pools)
             && let Some((failure, cause)) = quota.refusal(at, call)
         {
             let reply = Reply::failure(failure, quota.rejection());
-            return reply.in_manner(Manner::Limited(cause));
+            return drag.hinted(reply.in_manner(Manner::Limited(cause)));
         }
-
         let (reply, delivered) = match verdict {
-            Verdict::Fail(denial) => (denial.reply(), 0),
+            Verdict::Fail(denial) => (drag.hinted(denial.reply()), 0),
             Verdict::Hang => (Reply::hang(), 0),
-            Verdict::CutShort {
-                failure,
-                after_tokens,
-            } => {
-                let pace = self.pace(at, &luck, pools).slowed(slowdown);
-                let waits = self.wait(at, call, pace.until_token(after_tokens));
-                (
-                    cut_short(pace, waits, call, failure, after_tokens),
-                    after_tokens,
-                )
-            }
-            Verdict::Stall {
-                after_tokens,
-                lasts,
-                keep_alive,
-            } => {
-                let pace = self.pace(at, &luck, pools).slowed(slowdown);
-                let waits = self.wait(at, call, pace.until_token(after_tokens) + lasts);
-                let silence = Silence {
-                    from: waits + pace.until_token(after_tokens),
-                    keep_alive,
-                };
-                (
-                    stalled(pace, waits, call, after_tokens, silence, lasts),
-                    after_tokens,
-                )
-            }
-            Verdict::Pass | Verdict::Refuse(_) | Verdict::Slow(_) => {
-                let pace = self.pace(at, &luck, pools).slowed(slowdown);
-                let waits = self.wait(at, call, pace.until_token(call.answer_tokens()));
-                (whole_answer(pace, waits, call), call.answer_tokens())
+            Verdict::SayNothing(after, how) => (silent_answer(call, after, how), 0),
+            Verdict::As(_)
+            | Verdict::CutShort { .. }
+            | Verdict::Drip(_)
+            | Verdict::Hint(_)
+            | Verdict::Pass
+            | Verdict::Refuse(_)
+            | Verdict::Slow(_)
+            | Verdict::Stall { .. } => {
+                let pace = drag.slowed(self.pace(at, &luck, pools));
+                self.served(at, call, pace, verdict)
             }
         };
-        if let (Some(in_flight), true) = (&mut self.in_flight, reply.total_after < Duration::MAX) {
+        if let Some(in_flight) = &mut self.in_flight {
             in_flight.add(call, at + reply.total_after);
         }
         if let Some(quota) = self.limits.quota(pools) {
-            // An attempt that never ends is settled at once: it delivers nothing.
+            // An attempt that never ends is settled at once.
             let end = if reply.total_after == Duration::MAX {
                 at
             } else {
@@ -205,6 +184,63 @@ impl Provider {
             quota.charge(call, delivered, end);
         }
         reply
+    }
+
+    /// What an attempt gets that is answered, and the tokens of it.
+    fn served(
+        &mut self,
+        at: Instant,
+        call: &ProviderCall,
+        pace: Pace,
+        verdict: Verdict,
+    ) -> (Reply, u32) {
+        match verdict {
+            Verdict::CutShort {
+                failure,
+                after_tokens,
+                how,
+            } => {
+                let service = if how == Break::Silence {
+                    Duration::MAX
+                } else {
+                    pace.until_token(after_tokens)
+                };
+                let waits = self.wait(at, call, service);
+                let reply = cut_short(pace, waits, call, failure, after_tokens, how);
+                (reply, after_tokens)
+            }
+            Verdict::Stall {
+                after_tokens,
+                lasts,
+                keep_alive,
+            } => {
+                let waits = self.wait(at, call, pace.until_token(after_tokens) + lasts);
+                let silence = Silence {
+                    from: waits + pace.until_token(after_tokens),
+                    keep_alive,
+                };
+                let reply = stalled(pace, waits, call, after_tokens, silence, lasts);
+                (reply, after_tokens)
+            }
+            Verdict::As(_)
+            | Verdict::Drip(_)
+            | Verdict::Fail(_)
+            | Verdict::Hang
+            | Verdict::Hint(_)
+            | Verdict::Pass
+            | Verdict::Refuse(_)
+            | Verdict::SayNothing(..)
+            | Verdict::Slow(_) => {
+                let waits = self.wait(at, call, pace.until_token(call.answer_tokens()));
+                let reply = whole_answer(pace, waits, call);
+                let manner = if let Verdict::As(manner) = verdict {
+                    manner
+                } else {
+                    reply.manner
+                };
+                (reply.in_manner(manner), call.answer_tokens())
+            }
+        }
     }
 
     /// What `reply` looks like on the wire: asked right after [`respond`](Self::respond) gave it.
@@ -278,21 +314,60 @@ impl Provider {
             .map_or(Duration::ZERO, |slots| slots.take(at, call, service))
     }
 
-    /// The first verdict that decides the attempt, and the product of the slow-downs before it.
-    fn verdict(&mut self, at: Instant, call: &ProviderCall, luck: &Luck) -> (Verdict, f64) {
-        let mut slowdown = 1.0;
+    /// The first verdict that decides the attempt, and what those before it do to it.
+    fn verdict(&mut self, at: Instant, call: &ProviderCall, luck: &Luck) -> (Verdict, Drag) {
+        let mut drag = Drag::default();
         for fault in &mut self.faults {
             match fault.on_call(at, call, luck) {
                 Verdict::Pass => {}
-                Verdict::Slow(factor) => slowdown *= factor,
-                decided @ (Verdict::CutShort { .. }
+                Verdict::Drip(least_ms) => drag.least_token_ms = drag.least_token_ms.max(least_ms),
+                Verdict::Hint(hint) => drag.hint = Some(hint),
+                Verdict::Slow(factor) => drag.slowdown *= factor,
+                decided @ (Verdict::As(_)
+                | Verdict::CutShort { .. }
                 | Verdict::Fail(_)
                 | Verdict::Hang
                 | Verdict::Refuse(_)
-                | Verdict::Stall { .. }) => return (decided, slowdown),
+                | Verdict::SayNothing(..)
+                | Verdict::Stall { .. }) => return (decided, drag),
             }
         }
-        (Verdict::Pass, slowdown)
+        (Verdict::Pass, drag)
+    }
+}
+
+/// What faults do to an attempt without deciding it.
+#[derive(Clone, Copy, Debug)]
+struct Drag {
+    slowdown: f64,
+    least_token_ms: f64,
+    /// What an error says about when to come back, in place of its own.
+    hint: Option<Option<RetryAfter>>,
+}
+
+impl Default for Drag {
+    fn default() -> Self {
+        Self {
+            slowdown: 1.0,
+            least_token_ms: 0.0,
+            hint: None,
+        }
+    }
+}
+
+impl Drag {
+    fn slowed(self, pace: Pace) -> Pace {
+        pace.slowed(self.slowdown).dripping(self.least_token_ms)
+    }
+
+    /// The same error with the hint that is said in place of its own, if it has headers at all.
+    fn hinted(self, mut reply: Reply) -> Reply {
+        if let (Some(hint), Outcome::Failure(failure)) = (self.hint, &mut reply.outcome)
+            && matches!(reply.manner, Manner::Error | Manner::Limited(_))
+        {
+            failure.retry_after = hint;
+        }
+        reply
     }
 }
 

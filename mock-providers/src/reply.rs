@@ -144,6 +144,7 @@ pub(crate) fn cut_short(
     call: &ProviderCall,
     failure: Failure,
     tokens: u32,
+    how: Break,
 ) -> Reply {
     let total_after = waits + pace.until_token(tokens);
     let failure = match (call.stream, tokens) {
@@ -156,5 +157,18 @@ pub(crate) fn cut_short(
             ..failure
         },
     };
-    Reply::failure(failure, total_after).in_manner(Manner::Broken(Break::Cut))
+    let mut reply = Reply::failure(failure, total_after).in_manner(Manner::Broken(how));
+    if how == Break::Silence {
+        reply.stall = call.stream.then_some(Silence {
+            from: total_after,
+            keep_alive: None,
+        });
+        reply.total_after = Duration::MAX;
+    }
+    reply
+}
+
+/// An answer that says nothing, after this time.
+pub(crate) const fn silent_answer(call: &ProviderCall, after: Duration, how: Break) -> Reply {
+    Reply::success(Usage::new(call.prompt_tokens, 0), after).in_manner(Manner::Broken(how))
 }

@@ -5,6 +5,7 @@
 //! in this file. Its key in scenario files and its JSON schema follow from the variant.
 
 mod bad_key;
+mod broken;
 mod brownout;
 mod bursty;
 mod content;
@@ -14,18 +15,23 @@ mod hang;
 mod incidents;
 pub(crate) mod keys;
 mod mid_stream;
+mod model_gone;
 mod outage;
 mod rate_limit_storm;
+mod scripted;
 mod shared_capacity;
+mod slow_drip;
 mod stall;
+mod wrong_hint;
 
 use std::{fmt, time::Duration};
 
-use router::{ErrorClass, Failure, Instant, Purpose};
+use router::{ErrorClass, Failure, Instant, Purpose, RetryAfter};
 use serde::{Deserialize, Serialize};
 
 pub use self::{
     bad_key::BadKey,
+    broken::{Broken, BrokenHow},
     brownout::Brownout,
     bursty::Bursty,
     content::Content,
@@ -33,11 +39,15 @@ pub use self::{
     flapping::Flapping,
     hang::Hang,
     incidents::{Incidental, Incidents, KnownIncidents, known_incidents},
-    mid_stream::MidStream,
+    mid_stream::{MidStream, MidStreamHow},
+    model_gone::ModelGone,
     outage::Outage,
     rate_limit_storm::{Hint, RateLimitStorm},
+    scripted::Scripted,
     shared_capacity::SharedCapacity,
+    slow_drip::SlowDrip,
     stall::Stall,
+    wrong_hint::WrongHint,
 };
 use crate::{
     error::SpecError,
@@ -46,7 +56,7 @@ use crate::{
     place::Place,
     reply::{ProviderCall, Reply},
     schedule::{Keys, Origin, Span},
-    wire::Manner,
+    wire::{Break, Manner},
 };
 
 /// A way to fail, as written.
@@ -56,6 +66,8 @@ use crate::{
 pub enum FailureMode {
     /// The key is no longer accepted.
     BadKey(BadKey),
+    /// Some exchanges break: no connection, or a 200 that is no answer.
+    Broken(Broken),
     /// It is slow, and may fail some attempts.
     Brownout(Brownout),
     /// Errors come in bursts.
@@ -72,14 +84,22 @@ pub enum FailureMode {
     Incidents(Incidents),
     /// Some answers break off.
     MidStream(MidStream),
+    /// The model is no longer there.
+    ModelGone(ModelGone),
     /// Everything fails.
     Outage(Outage),
     /// It answers 429 whatever the quota says.
     RateLimitStorm(RateLimitStorm),
+    /// Faults one by one.
+    Scripted(Scripted),
     /// Capacity that it shares among all customers runs short.
     SharedCapacity(SharedCapacity),
+    /// Some answers come drop by drop.
+    SlowDrip(SlowDrip),
     /// Some streams fall silent.
     Stall(Stall),
+    /// Errors say something wrong about when to come back.
+    WrongHint(WrongHint),
 }
 
 impl FailureMode {
@@ -88,6 +108,7 @@ impl FailureMode {
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::BadKey(_) => "bad_key",
+            Self::Broken(_) => "broken",
             Self::Brownout(_) => "brownout",
             Self::Bursty(_) => "bursty",
             Self::Content(_) => "content",
@@ -96,16 +117,21 @@ impl FailureMode {
             Self::Hang(_) => "hang",
             Self::Incidents(_) => "incidents",
             Self::MidStream(_) => "mid_stream",
+            Self::ModelGone(_) => "model_gone",
             Self::Outage(_) => "outage",
             Self::RateLimitStorm(_) => "rate_limit_storm",
+            Self::Scripted(_) => "scripted",
             Self::SharedCapacity(_) => "shared_capacity",
+            Self::SlowDrip(_) => "slow_drip",
             Self::Stall(_) => "stall",
+            Self::WrongHint(_) => "wrong_hint",
         }
     }
 
     pub(crate) fn build(&self, site: &Site) -> Result<Box<dyn Fault>, SpecError> {
         match self {
             Self::BadKey(spec) => spec.build(site),
+            Self::Broken(spec) => spec.build(site),
             Self::Brownout(spec) => spec.build(site),
             Self::Bursty(spec) => spec.build(site),
             Self::Content(spec) => spec.build(site),
@@ -114,10 +140,14 @@ impl FailureMode {
             Self::Hang(spec) => spec.build(site),
             Self::Incidents(spec) => spec.build(site),
             Self::MidStream(spec) => spec.build(site),
+            Self::ModelGone(spec) => spec.build(site),
             Self::Outage(spec) => spec.build(site),
             Self::RateLimitStorm(spec) => spec.build(site),
+            Self::Scripted(spec) => spec.build(site),
             Self::SharedCapacity(spec) => spec.build(site),
+            Self::SlowDrip(spec) => spec.build(site),
             Self::Stall(spec) => spec.build(site),
+            Self::WrongHint(spec) => spec.build(site),
         }
     }
 }
@@ -137,20 +167,30 @@ pub(crate) trait Fault: fmt::Debug + Send {
 pub(crate) enum Verdict {
     /// Nothing.
     Pass,
+    /// Its error says this about when to come back.
+    Hint(Option<RetryAfter>),
+    /// Each token takes this many milliseconds at least.
+    Drip(f64),
     /// The answer takes this many times as long.
     Slow(f64),
+    /// It is answered as it should be, in this manner.
+    As(Manner),
     /// It is turned away at the door: the quota never hears of it.
     Refuse(Denial),
     /// It fails inside: the quota counts it.
     Fail(Denial),
     /// It is never answered.
     Hang,
+    /// It gets an answer without a word after this time.
+    SayNothing(Duration, Break),
     /// Its answer breaks off.
     CutShort {
         /// With which error.
         failure: Failure,
         /// After how many tokens of the answer.
         after_tokens: u32,
+        /// In which way; with [`Break::Silence`] it never ends.
+        how: Break,
     },
     /// Its stream falls silent, and ends after that.
     Stall {

@@ -38,6 +38,7 @@ fault_spec! {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Hint {
     /// `retry-after` as an HTTP date so many seconds from the attempt, rounded up to a full second.
+    /// Below 0 it is in the past, but not before the run began.
     DateInS(f64),
     /// `retry-after-ms` alone.
     Millis(u64),
@@ -53,7 +54,7 @@ pub enum Hint {
 impl Hint {
     pub(super) fn check(self, place: &Place) -> Result<(), SpecError> {
         if let Self::DateInS(seconds) = self {
-            place.not_negative("date_in_s", seconds)?;
+            place.number("date_in_s", seconds, seconds.is_finite(), "a finite number")?;
         }
         Ok(())
     }
@@ -61,11 +62,13 @@ impl Hint {
     pub(super) fn at(self, now: Instant) -> Option<RetryAfter> {
         match self {
             Self::DateInS(seconds) => {
-                let exact = now + Duration::from_nanos(router::nanos_from_secs(seconds));
-                let second = exact
-                    .as_nanos()
-                    .div_ceil(SECOND_NS)
-                    .saturating_mul(SECOND_NS);
+                let away = router::nanos_from_secs(seconds.abs());
+                let exact_ns = if seconds < 0.0 {
+                    now.as_nanos().saturating_sub(away)
+                } else {
+                    now.as_nanos().saturating_add(away)
+                };
+                let second = exact_ns.div_ceil(SECOND_NS).saturating_mul(SECOND_NS);
                 Some(RetryAfter::Date(Instant::from_nanos(second)))
             }
             Self::Millis(millis) => Some(RetryAfter::Millis(millis)),

@@ -66,16 +66,8 @@ impl Fault for FallsSilent {
 
     fn on_call(&mut self, at: Instant, call: &ProviderCall, luck: &Luck) -> Verdict {
         let struck = luck.with_fault(self.ordinal).draws(SILENCE).unit() < self.share;
-        let breaks_in = match self.verdict {
-            Verdict::Stall { after_tokens, .. } => after_tokens < call.answer_tokens(),
-            Verdict::Pass
-            | Verdict::Slow(_)
-            | Verdict::Refuse(_)
-            | Verdict::Fail(_)
-            | Verdict::Hang
-            | Verdict::CutShort { .. } => false,
-        };
-        if struck && call.stream && breaks_in && self.schedule.is_on(at) {
+        let breaks_in = |verdict| matches!(verdict, Verdict::Stall { after_tokens, .. } if after_tokens < call.answer_tokens());
+        if struck && call.stream && breaks_in(self.verdict) && self.schedule.is_on(at) {
             self.verdict
         } else {
             Verdict::Pass

@@ -94,6 +94,14 @@ impl Pace {
         }
     }
 
+    /// The same answer, but each token so many milliseconds after the one before at least.
+    pub(crate) fn dripping(self, least_ms: f64) -> Self {
+        Self {
+            per_token_ms: self.per_token_ms.max(least_ms),
+            ..self
+        }
+    }
+
     /// From the start to the first token.
     pub(crate) fn first_token(self) -> Duration {
         span(self.first_token_ms)

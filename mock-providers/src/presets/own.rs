@@ -6,7 +6,7 @@ use super::{
     sourced,
 };
 use crate::{
-    failure::{ErrorRate, FailureMode, Hang, MidStream},
+    failure::{ErrorRate, FailureMode, Hang, MidStream, MidStreamHow},
     latency::{LoadMeasure, Slows},
     quota::WindowKind,
     wire::Dialect,
@@ -61,6 +61,7 @@ pub(super) const FLAKY: Preset = Preset {
         assumed(
             Setting::Fault(FailureMode::MidStream(MidStream {
                 share: Some(0.01),
+                how: Some(MidStreamHow::Cut),
                 after_tokens: None,
                 after_share: Some(0.5),
                 class: None,

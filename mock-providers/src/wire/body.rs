@@ -19,6 +19,17 @@ pub(super) fn error(scene: &Scene, manner: Manner, failure: &Failure) -> String 
     }
 }
 
+/// An error object where an answer should stand: what LiteLLM sees of it without a status is its
+/// `code`, if that is a number.
+pub(super) fn error_in_200(scene: &Scene, failure: &Failure) -> String {
+    let Some(status) = failure.status.filter(|_| scene.dialect.errs_as_open_ai()) else {
+        return error(scene, Manner::Error, failure);
+    };
+    let message = message(scene, Manner::Error, failure);
+    let (kind, _) = open_ai_type(failure.class);
+    open_ai_as(kind, &status.to_string(), &message)
+}
+
 /// What the error says. No message holds a quotation mark, so none needs escaping.
 fn message(scene: &Scene, manner: Manner, failure: &Failure) -> String {
     let cause = match manner {
@@ -82,7 +93,17 @@ fn again(scene: &Scene, failure: &Failure) -> String {
 }
 
 fn open_ai(failure: &Failure, message: &str) -> String {
-    let (kind, code) = match failure.class {
+    let (kind, code) = open_ai_type(failure.class);
+    open_ai_as(kind, code, message)
+}
+
+fn open_ai_as(kind: &str, code: &str, message: &str) -> String {
+    format!(r#"{{"error":{{"message":"{message}","type":"{kind}","param":null,"code":{code}}}}}"#)
+}
+
+/// Type and code of an error, the latter as JSON.
+const fn open_ai_type(class: ErrorClass) -> (&'static str, &'static str) {
+    match class {
         ErrorClass::Authentication => ("invalid_request_error", r#""invalid_api_key""#),
         ErrorClass::ContentPolicyViolation => {
             ("invalid_request_error", r#""content_policy_violation""#)
@@ -99,8 +120,7 @@ fn open_ai(failure: &Failure, message: &str) -> String {
         | ErrorClass::InternalServer
         | ErrorClass::ServiceUnavailable
         | ErrorClass::Timeout => ("server_error", "null"),
-    };
-    format!(r#"{{"error":{{"message":"{message}","type":"{kind}","param":null,"code":{code}}}}}"#)
+    }
 }
 
 fn anthropic(failure: &Failure, message: &str) -> String {

@@ -8,7 +8,7 @@ mod body;
 mod calendar;
 mod header;
 
-use router::{Failure, Instant, Outcome, RetryAfter};
+use router::{ErrorClass, Failure, Instant, Outcome, Reached, RetryAfter};
 use serde::{Deserialize, Serialize};
 
 pub use self::header::{Header, HeaderValue, retry_after};
@@ -37,6 +37,16 @@ pub enum Dialect {
     /// OpenAI's error bodies and no header of limits, as most servers of one's own.
     #[default]
     Plain,
+}
+
+impl Dialect {
+    /// Whether its error bodies have OpenAI's shape.
+    const fn errs_as_open_ai(self) -> bool {
+        match self {
+            Self::Azure | Self::Groq | Self::OpenAi | Self::Plain => true,
+            Self::Anthropic | Self::Bedrock | Self::Google => false,
+        }
+    }
 }
 
 /// How a reply comes about, beside what the router makes of it.
@@ -74,10 +84,28 @@ pub enum Cause {
 /// How an exchange breaks. `n` is the tokens that the reply's failure says were delivered.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Break {
-    /// After `n` tokens the connection ends.
+    /// After `n` tokens the connection ends; without a stream, in the middle of the body.
     Cut,
+    /// An empty body.
+    Empty,
+    /// An error object stands where an answer should, or after `n` tokens a frame.
+    ErrorObject,
+    /// JSON that ends in the middle, or after `n` tokens such a frame.
+    Malformed,
+    /// The stream is whole, but its end marker `[DONE]` is missing.
+    NoDone,
+    /// The stream ends after `n` tokens without the frame that tells the reason.
+    NoEnd,
+    /// A page of a gateway in the place of JSON.
+    NotJson,
+    /// The connection is refused.
+    Refused,
+    /// The connection is reset before there is an answer.
+    Reset,
     /// Taken, and then nothing more: no headers, or no further token after `n`.
     Silence,
+    /// The certificate is not to be trusted.
+    Tls,
 }
 
 /// A reply as it is printed.
@@ -128,33 +156,49 @@ impl Scene {
         let hint = failure.and_then(|failure| failure.retry_after);
         headers.extend(hint.into_iter().flat_map(|hint| header::hint(self, hint)));
         let (status, body) = match (reply.manner, failure) {
+            (Manner::Broken(how), failure) => self.broken(how, failure),
             (Manner::Answer, _) | (_, None) => (Some(200), None),
             (Manner::Error | Manner::Limited(_), Some(failure)) => {
                 headers.extend(header::error(self.dialect, &failure));
-                (
-                    Some(status(&failure)),
-                    Some(body::error(self, reply.manner, &failure)),
-                )
+                let body = body::error(self, reply.manner, &failure);
+                (Some(status(&failure)), Some(body))
             }
-            (Manner::Broken(how), Some(failure)) => how.wire(&failure),
         };
+        if status.is_none() {
+            headers.clear();
+        }
         WireReply {
             status,
             headers,
             body,
         }
     }
-}
 
-impl Break {
-    /// Status and body of a break, before any token.
-    fn wire(self, failure: &Failure) -> (Option<u16>, Option<String>) {
-        match self {
-            Self::Cut => (Some(200), None),
-            Self::Silence => (failure.is_mid_stream().then_some(200), None),
+    /// Status of a broken exchange, and what stands in the place of an answer or of a frame.
+    fn broken(&self, how: Break, failure: Option<Failure>) -> (Option<u16>, Option<String>) {
+        let begun = failure.is_some_and(|failure| failure.reached() != Reached::Nothing);
+        match how {
+            Break::Refused | Break::Reset | Break::Tls => (None, None),
+            Break::Silence => (begun.then_some(200), None),
+            Break::Cut | Break::NoDone | Break::NoEnd => (Some(200), None),
+            Break::Empty => (Some(200), Some(String::new())),
+            Break::NotJson => (Some(200), Some(PAGE.to_owned())),
+            Break::Malformed => (Some(200), Some(HALF_JSON.to_owned())),
+            Break::ErrorObject => {
+                let failure = failure.unwrap_or(Failure::of(ErrorClass::Api));
+                let body = if begun {
+                    body::error(self, Manner::Error, &failure)
+                } else {
+                    body::error_in_200(self, &failure)
+                };
+                (Some(200), Some(body))
+            }
         }
     }
 }
+
+const PAGE: &str = "<html><body>Service temporarily unavailable</body></html>";
+const HALF_JSON: &str = r#"{"id": "c", "obj"#;
 
 /// The status that a failure is sent with.
 fn status(failure: &Failure) -> u16 {

@@ -296,10 +296,6 @@ fn mistakes_in_faults_are_refused_with_key_found_and_accepted() {
             "context_window_tokens is 0",
         ),
         (
-            fault(r#""rate_limit_storm": {"hint": {"date_in_s": -1}}"#),
-            "date_in_s is -1",
-        ),
-        (
             fault(r#""bursty": {"good_mean_s": 0, "bad_mean_s": 1, "bad_error_share": 1}"#),
             "bursty.good_mean_s is 0",
         ),

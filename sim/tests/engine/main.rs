@@ -9,6 +9,7 @@
 )]
 
 mod around;
+mod broken;
 
 use std::collections::BTreeMap;
 
