@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// What all deployments used.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Admission {
     epoch: Epoch,
     /// By deployment.

@@ -11,7 +11,7 @@ use crate::{
     rng::{KeyedRng, Purpose},
     router::Router,
     step::{RouteError, Ticket},
-    strategy::{Candidates, PickContext},
+    strategy::{Candidates, PickContext, StrategySpec},
     time::{Instant, whole_seconds_up},
 };
 
@@ -25,6 +25,7 @@ impl Router {
         ticket: Ticket,
         obs: &mut impl Observer,
     ) -> Result<DeploymentId, RouteError> {
+        self.learn_cooldowns(now);
         let hop = self.requests.get(ticket).hop;
         let target = self.registry.target(hop.group);
         match target.kind {
@@ -67,6 +68,9 @@ impl Router {
                 Some(_) | None => hop.group,
             };
             let (strategy, spec) = self.strategies.asked(hop.group);
+            if matches!(spec, StrategySpec::UsageBasedV2(_)) {
+                self.rate_limits.learn(now, members);
+            }
             let cx = PickContext {
                 now,
                 group,
@@ -76,6 +80,7 @@ impl Router {
                 deployments: &self.config.deployments,
                 limits: &self.rate_limits,
                 states: &self.states,
+                shared: self.shared.as_deref(),
             };
             let mut rng = KeyedRng::new(self.seed, PICK, id.0, draw);
             strategy.pick(&cx, &Candidates { members, whole }, &mut rng)

@@ -8,6 +8,7 @@ use crate::{
     operator::Cooldown,
     probe::Probe,
     request::{DeploymentId, RequestId},
+    shared_cooldowns::SharedCooldown,
     time::Instant,
     window::TumblingCount,
 };
@@ -110,6 +111,24 @@ impl DeploymentState {
             status,
             length,
         })
+    }
+
+    /// Its cooldown, for the shared store.
+    pub(crate) fn record(&self) -> SharedCooldown {
+        SharedCooldown {
+            until: self.cooled_until,
+            since: self.cooled_since,
+            shown: self.cooldown_shown,
+            probe: self.probe,
+        }
+    }
+
+    /// Takes a cooldown out of the shared store for its own.
+    pub(crate) fn follow(&mut self, record: SharedCooldown) {
+        self.cooled_until = record.until;
+        self.cooled_since = record.since;
+        self.cooldown_shown = record.shown;
+        self.probe = record.probe;
     }
 
     /// Ends the cooldown; `false`: none was running.

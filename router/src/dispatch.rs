@@ -160,7 +160,7 @@ impl Router {
         deployment: DeploymentId,
         obs: &mut impl Observer,
     ) -> Step {
-        self.states[deployment.index()].in_flight += 1;
+        self.one_more_in_flight(deployment);
         let state = self.requests.get(ticket);
         state.since = now;
         state.first_token_after = None;
@@ -229,10 +229,18 @@ impl Router {
             has_fallback: self.fixed[deployment.index()].has_fallback,
         };
         let counts = &mut self.states[deployment.index()];
+        let shared = self.shared.as_mut();
+        let mut shared = shared.filter(|_| self.config.profile.sharing.allowed_fails);
+        if let Some(shared) = &mut shared {
+            shared.exchange_fails(deployment, counts);
+        }
         let (verdict, status) = match failure {
             Some(failure) => (bench.judge(now, failure, counts), failure.status),
             None => (bench.judge_refusal(now, counts), Some(429)),
         };
+        if let Some(shared) = &mut shared {
+            shared.exchange_fails(deployment, counts);
+        }
         let Some((length, why)) = verdict else {
             return;
         };
@@ -274,6 +282,7 @@ impl Router {
             state.hold_for_trial(now, until);
             self.all_warm_at = Instant::NEVER;
         }
+        self.share_cooldown(now, deployment, asked.length);
         obs.observe(
             now,
             &Event::CooledDown {

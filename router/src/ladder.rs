@@ -39,6 +39,7 @@ impl Router {
         error: RouteError,
         obs: &mut impl Observer,
     ) -> Next {
+        self.learn_cooldowns(now);
         let state = self.requests.get(ticket);
         if state.caller_left.is_some() {
             return Next::Fail(error);

@@ -24,7 +24,7 @@ impl Router {
             Held::Attempt(Attempt {
                 ticket, deployment, ..
             }) => {
-                self.states[deployment.index()].in_flight -= 1;
+                self.one_less_in_flight(deployment);
                 (
                     ticket,
                     Some(deployment),

@@ -109,6 +109,9 @@ mod router;
 mod routing_groups;
 mod rules;
 mod scheduler;
+mod shared_cooldowns;
+mod shared_counts;
+mod shared_state;
 mod step;
 mod strategies;
 pub mod strategy;
@@ -138,7 +141,8 @@ pub use request::{
 };
 pub use rng::{KeyedRng, Purpose, Seed};
 pub use router::Router;
-pub use rules::{LeastBusyRules, PinsYield, ShuffleMetric, WhenSlotsFull};
+pub use rules::{LeastBusyRules, PinsYield, SharingRules, ShuffleMetric, WhenSlotsFull};
+pub use shared_state::SharedStore;
 pub use step::{
     Answer, Attempt, AttemptPlan, Deadline, Held, Parked, QueueFault, RateLimitedBy, RouteError,
     Step, StreamLimits, Trail, Turn, Wait, WaitReason,

@@ -72,6 +72,7 @@ impl Router {
         obs: &mut impl Observer,
     ) -> bool {
         let ended = self.states[deployment.index()].end_cooldown(now);
+        self.share_end(deployment);
         if ended {
             obs.observe(now, &Event::CooldownCleared { deployment });
         }

@@ -68,6 +68,7 @@ impl Router {
         if state.cooled_at(now).is_some() {
             state.probe.under_way = true;
             self.requests.get(ticket).probing = Some(deployment);
+            self.share_trial(deployment);
         }
     }
 
@@ -97,6 +98,7 @@ impl Router {
             if probe.due <= now {
                 probe.due = ceiling.map_or(Instant::NEVER, |ceiling| now + ceiling);
             }
+            self.share_trial(deployment);
         }
     }
 
@@ -104,6 +106,7 @@ impl Router {
     pub(crate) fn drop_probe(&mut self, ticket: Ticket) {
         if let Some(deployment) = self.requests.get(ticket).probing.take() {
             self.states[deployment.index()].probe.under_way = false;
+            self.share_trial(deployment);
         }
     }
 }

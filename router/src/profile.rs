@@ -7,7 +7,7 @@ use crate::{
     corrections::Corrections,
     outcome::Reached,
     price::PricingRules,
-    rules::{LeastBusyRules, PinsYield, ShuffleMetric, WhenSlotsFull},
+    rules::{LeastBusyRules, PinsYield, SharingRules, ShuffleMetric, WhenSlotsFull},
 };
 
 /// The named differences between reference behaviours.
@@ -196,6 +196,8 @@ pub struct Profile {
     /// Whether the retry after a refusal (4xx but for 408, 409 and 429) passes over the deployments
     /// that refused in this hop, unless nobody else is left (observed; BR-022).
     pub refusals_move_on: bool,
+    /// What instances learn of each other through a shared store (12).
+    pub sharing: SharingRules,
 }
 
 /// The name of a profile.
@@ -315,6 +317,7 @@ impl Profile {
             fallback_keys_match_patterns: false,
             error_text_is_whole_body: false,
             refusals_move_on: true,
+            sharing: SharingRules::LITELLM_1_110,
         }
     }
 
@@ -394,6 +397,7 @@ impl Profile {
             fallback_keys_match_patterns: false,
             error_text_is_whole_body: true,
             refusals_move_on: false,
+            sharing: SharingRules::LITELLM_1_92,
         }
     }
 }

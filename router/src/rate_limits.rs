@@ -16,6 +16,7 @@ use crate::{
     outcome::Usage,
     request::DeploymentId,
     router::Router,
+    shared_counts::{CountLooks, SharedCounts},
     step::{RateLimitedBy, RouteError, Ticket},
     strategy::{StrategySpec, UsageArgs},
     time::{Epoch, Instant, whole_seconds_up},
@@ -26,7 +27,7 @@ use crate::{
 /// The counts of all deployments, and who checks them.
 #[derive(Debug)]
 pub(crate) struct RateLimits {
-    epoch: Epoch,
+    pub(crate) epoch: Epoch,
     /// The arguments of `usage-based-routing-v2`, while it is in use.
     reserves: Option<UsageArgs>,
     /// Its arguments while it is told of answers.
@@ -36,7 +37,12 @@ pub(crate) struct RateLimits {
     refused_requests_count: bool,
     reserves_after_the_instant: bool,
     /// By deployment; empty while nobody checks.
-    counts: Vec<Counts>,
+    pub(crate) counts: Vec<Counts>,
+    /// The counts of all instances, while the shared store is lent.
+    pub(crate) shared: Option<Box<SharedCounts>>,
+    /// By deployment: when the store may be asked again; empty without one.
+    pub(crate) looks: Vec<CountLooks>,
+    enforces_shared_tokens: bool,
     /// Over which time `corrected` counts.
     window: Option<UsageWindow>,
     /// What keeps the limits in the place of all this, in the profile `corrected`.
@@ -45,9 +51,9 @@ pub(crate) struct RateLimits {
 
 /// What a deployment was asked and what it answered in the minute under way.
 #[derive(Clone, Copy, Debug, Default)]
-struct Counts {
-    requests: MinuteCount,
-    tokens: MinuteCount,
+pub(crate) struct Counts {
+    pub(crate) requests: MinuteCount,
+    pub(crate) tokens: MinuteCount,
     /// When the last request was counted, and what was counted before that moment.
     last: Option<(Instant, Option<u64>)>,
 }
@@ -78,6 +84,9 @@ impl RateLimits {
             refused_requests_count: config.profile.refused_requests_count,
             reserves_after_the_instant: config.profile.reserves_after_the_instant,
             counts: Vec::new(),
+            shared: None,
+            looks: Vec::new(),
+            enforces_shared_tokens: config.profile.sharing.enforced_tokens,
             window: config
                 .profile
                 .corrections
@@ -146,28 +155,50 @@ impl RateLimits {
             return Ok(());
         };
         let minute = self.epoch.minute(now);
+        let mut shared = self.shared.as_deref_mut();
+        if let Some(shared) = &mut shared {
+            shared.bring_back(now, minute, deployment, &mut counts.requests);
+        }
         counts.note(now, minute);
         if let Some(args) = self.reserves {
             let over = |requests: u64| config.rpm_limit().is_some_and(|limit| requests > limit);
             let full = |requests: u64| config.rpm_limit().is_some_and(|limit| requests >= limit);
-            if counts.requests.at(now, minute).is_some_and(full)
-                || over(counts.requests.add(now, minute, args.ttl, 1))
-            {
+            if counts.requests.at(now, minute).is_some_and(full) {
+                return Err(RateLimitedBy::UsageReservation);
+            }
+            if let Some(shared) = &mut shared {
+                shared.reserve(deployment, args.ttl);
+            }
+            if over(counts.requests.add(now, minute, args.ttl, 1)) {
                 return Err(RateLimitedBy::UsageReservation);
             }
         }
         if self.enforces {
             let full = |tokens: u64| config.tpm_limit().is_some_and(|limit| tokens >= limit);
-            if counts.tokens.at(now, minute).is_some_and(full) {
+            let tokens = match &shared {
+                Some(shared) if self.enforces_shared_tokens => {
+                    shared.tokens(now, minute, deployment)
+                }
+                Some(_) | None => counts.tokens.at(now, minute),
+            };
+            if tokens.is_some_and(full) {
                 return Err(RateLimitedBy::ModelRateLimits);
             }
-            if let Some(limit) = config.rpm_limit()
-                && counts.requests.add(now, minute, COUNT_TTL, 1) > limit
-            {
-                if !self.refused_requests_count {
-                    counts.requests.take_back();
+            if let Some(limit) = config.rpm_limit() {
+                let own = counts.requests.add(now, minute, COUNT_TTL, 1);
+                let all = match &mut shared {
+                    Some(shared) => shared.add_request(now, minute, deployment, COUNT_TTL),
+                    None => own,
+                };
+                if all > limit {
+                    if !self.refused_requests_count {
+                        counts.requests.take_back();
+                        if let Some(shared) = &mut shared {
+                            shared.take_request_back(deployment);
+                        }
+                    }
+                    return Err(RateLimitedBy::ModelRateLimits);
                 }
-                return Err(RateLimitedBy::ModelRateLimits);
             }
         }
         Ok(())
@@ -183,6 +214,9 @@ impl RateLimits {
         let hears = self.hears.map(|args| args.ttl);
         for ttl in hears.into_iter().chain(enforces) {
             counts.tokens.add(now, minute, ttl, usage.total());
+            if let Some(shared) = &mut self.shared {
+                shared.add_tokens(now, minute, deployment, ttl, usage.total());
+            }
         }
     }
 }

@@ -26,6 +26,7 @@ use crate::{
     rng::Seed,
     routing_groups,
     scheduler::Queues,
+    shared_state::{Looks, SharedState},
     step::{Answer, Attempt, Parked, RouteError, Turn, Wait, WaitReason},
     strategies::Strategies,
     time::Instant,
@@ -53,6 +54,10 @@ pub struct Router {
     pub(crate) queues: Queues,
     pub(crate) response_cache: Option<Box<ResponseCache>>,
     pub(crate) mirrors: Mirrors,
+    /// The shared store, while it is lent.
+    pub(crate) shared: Option<Box<SharedState>>,
+    /// What it remembers of the shared store, if there is one.
+    pub(crate) looks: Option<Box<Looks>>,
     /// From this moment on no deployment is in cooldown.
     pub(crate) all_warm_at: Instant,
     /// Scratch of the pick under way.
@@ -93,6 +98,8 @@ impl Router {
             queues: Queues::default(),
             response_cache: ResponseCache::new(settings),
             mirrors: Mirrors::default(),
+            shared: None,
+            looks: None,
             all_warm_at: Instant::ZERO,
             candidates: Vec::with_capacity(config.deployments.len()),
             config: config.clone(),
@@ -190,7 +197,7 @@ impl Router {
                 outcome,
             },
         );
-        self.states[deployment.index()].in_flight -= 1;
+        self.one_less_in_flight(deployment);
         if let Outcome::Failure(failure) = outcome
             && let Some(until) = self.client_retry(now, ticket, deployment, failure)
         {

@@ -1,5 +1,7 @@
 //! The choices of a [`Profile`](crate::Profile) that are more than yes or no.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 /// How simple-shuffle chooses between `weight`, `rpm` and `tpm`.
@@ -44,4 +46,39 @@ pub enum PinsYield {
     /// Also where a budget, a check or a tag excludes it: a pin is a preference among those left
     /// (BR-053).
     ToEverything,
+}
+
+/// What instances learn of each other through a shared store, and how old it may be. Without a store
+/// each knows itself only.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct SharingRules {
+    /// How long an instance goes by what it last read of a deployment's cooldown. (0, 12; FACTS R1)
+    pub cooldowns_reread_after: Duration,
+    /// How long a cooldown of another instance is kept once it was read, whatever was left of it;
+    /// `None`: to its end (12; FACTS R1).
+    pub cooldowns_kept_for: Option<Duration>,
+    /// Whether the failures that `allowed_fails` lets pass are counted over all instances (4.4;
+    /// observed).
+    pub allowed_fails: bool,
+    /// Whether `enforce_model_rate_limits` holds the tokens of all instances against `tpm`, and not
+    /// those of its own only (8.4; FACTS R3).
+    pub enforced_tokens: bool,
+}
+
+impl SharingRules {
+    /// LiteLLM 1.92.0.
+    pub const LITELLM_1_92: Self = Self {
+        cooldowns_reread_after: Duration::from_secs(10),
+        cooldowns_kept_for: Some(Duration::from_secs(600)),
+        allowed_fails: false,
+        enforced_tokens: false,
+    };
+
+    /// LiteLLM 1.110.2.
+    pub const LITELLM_1_110: Self = Self {
+        cooldowns_reread_after: Duration::from_secs(1),
+        cooldowns_kept_for: None,
+        allowed_fails: true,
+        enforced_tokens: true,
+    };
 }

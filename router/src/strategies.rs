@@ -14,6 +14,7 @@ use crate::{
     profile::Profile,
     request::ModelId,
     routing_groups,
+    shared_state::SharedStore,
     strategy::{RoutingStrategy, Sent, StrategySpec, UsageArgs},
     time::{Epoch, Instant},
 };
@@ -205,6 +206,13 @@ impl Strategies {
     pub(crate) fn on_cached(&mut self, now: Instant, sent: &Sent<'_>, outcome: &Outcome) {
         self.counting()
             .for_each(|s| s.on_cached(now, sent, outcome));
+    }
+
+    /// The shared store is lent, or given back.
+    pub(crate) fn change_places(&mut self, store: &mut SharedStore) {
+        for kind in &mut self.kinds {
+            kind.strategy.change_places(store);
+        }
     }
 
     /// The caller went away during an attempt.

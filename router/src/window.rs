@@ -61,6 +61,13 @@ impl MinuteCount {
         self.count
     }
 
+    /// Raises the count of this minute to this, if there is one and it is lower.
+    pub(crate) fn raise(&mut self, now: Instant, minute: u64, to: u64) {
+        if self.at(now, minute).is_some() {
+            self.count = self.count.max(to);
+        }
+    }
+
     /// Takes one back that was added in this minute.
     pub(crate) fn take_back(&mut self) {
         self.count = self.count.saturating_sub(1);

@@ -6,13 +6,17 @@
 //! its way, so requests of the same instant all see the same counts, and it forgets a group's
 //! counts every ten minutes. `corrected` goes by what the router has in flight, and counts nothing
 //! by itself (BR-044).
+//!
+//! Where instances share a store, 1.110 adds to the store's counts and goes by the greater of these and
+//! its own. 1.92 reads the store's dictionary where it has none of its own, and replaces it with its
+//! own at each change. `corrected` goes by what all instances have in flight. (semantics 12, FACTS R5)
 
-use std::{collections::VecDeque, time::Duration};
+use std::{collections::VecDeque, mem, time::Duration};
 
 use super::{Candidates, PickContext, RoutingStrategy, Sent};
 use crate::{
     dictionary::Dictionary, outcome::Outcome, request::DeploymentId, rng::KeyedRng,
-    rules::LeastBusyRules, time::Instant,
+    rules::LeastBusyRules, shared_state::SharedStore, time::Instant,
 };
 
 /// The strategy for these rules.
@@ -47,14 +51,24 @@ impl RoutingStrategy for LeastInFlight {
 struct LeastBusy {
     /// 1.92's rules: one dictionary for a group.
     one_dictionary: bool,
-    /// By group.
-    groups: Vec<Counts>,
+    /// Which instance's counts are its own.
+    me: usize,
+    books: Box<Books>,
+}
+
+/// What is counted, by one instance or by all that share a store.
+#[derive(Debug, Default)]
+pub(crate) struct Books {
+    /// By instance and group.
+    own: Vec<Vec<Counts>>,
+    /// The store's, by group, if there is a store.
+    store: Option<Vec<Counts>>,
     /// Changes that are seen only after this instant.
     late: VecDeque<Change>,
 }
 
 /// The counts of one group.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Counts {
     counts: Dictionary<i32>,
     /// When the dictionary is forgotten.
@@ -64,6 +78,7 @@ struct Counts {
 #[derive(Clone, Copy, Debug)]
 struct Change {
     at: Instant,
+    instance: usize,
     group: usize,
     deployment: DeploymentId,
     by: i32,
@@ -73,8 +88,8 @@ impl LeastBusy {
     fn new(one_dictionary: bool) -> Self {
         Self {
             one_dictionary,
-            groups: Vec::new(),
-            late: VecDeque::new(),
+            me: 0,
+            books: Box::default(),
         }
     }
 
@@ -85,18 +100,22 @@ impl LeastBusy {
         }
     }
 
-    fn group(&mut self, group: usize) -> &mut Counts {
-        if group >= self.groups.len() {
-            self.groups.resize_with(group + 1, Counts::default);
+    /// A change that this instance makes.
+    fn change(&self, at: Instant, sent: &Sent<'_>, by: i32) -> Change {
+        Change {
+            at,
+            instance: self.me,
+            group: sent.group.index(),
+            deployment: sent.deployment,
+            by,
         }
-        &mut self.groups[group]
     }
 
     fn settle(&mut self, now: Instant) {
-        while let Some(&change) = self.late.front()
+        while let Some(&change) = self.books.late.front()
             && change.at < now
         {
-            self.late.pop_front();
+            self.books.late.pop_front();
             self.apply(change);
         }
     }
@@ -107,14 +126,65 @@ impl LeastBusy {
             false => 0,
             true => i32::MIN,
         };
-        let counts = self.group(change.group);
-        counts.forget_if_expired(change.at, ttl);
-        let count = counts.counts.entry(change.deployment);
-        *count = count.saturating_add(change.by).max(floor);
+        let (own, store) = self.books.group(change.instance, change.group);
+        if let Some(store) = &store
+            && self.one_dictionary
+        {
+            own.learn(store, change.at);
+        }
+        own.add(&change, ttl, floor);
+        match store {
+            Some(store) if self.one_dictionary => {
+                store.clone_from(own);
+                store.expires = change.at + STORE_TTL;
+            }
+            Some(store) => store.add(&change, ttl, floor),
+            None => {}
+        }
     }
 }
 
+impl Books {
+    /// Of instances that share a store.
+    pub(crate) fn shared() -> Self {
+        Self {
+            store: Some(Vec::new()),
+            ..Self::default()
+        }
+    }
+
+    /// The counts of a group: an instance's own, and the store's.
+    fn group(&mut self, instance: usize, group: usize) -> (&mut Counts, Option<&mut Counts>) {
+        if instance >= self.own.len() {
+            self.own.resize_with(instance + 1, Vec::new);
+        }
+        let own = entry(&mut self.own[instance], group);
+        (own, self.store.as_mut().map(|store| entry(store, group)))
+    }
+}
+
+fn entry(groups: &mut Vec<Counts>, group: usize) -> &mut Counts {
+    if group >= groups.len() {
+        groups.resize_with(group + 1, Counts::default);
+    }
+    &mut groups[group]
+}
+
 impl Counts {
+    fn add(&mut self, change: &Change, ttl: Duration, floor: i32) {
+        self.forget_if_expired(change.at, ttl);
+        let count = self.counts.entry(change.deployment);
+        *count = count.saturating_add(change.by).max(floor);
+    }
+
+    /// Takes the store's, if there are none here.
+    fn learn(&mut self, store: &Self, now: Instant) {
+        if now >= self.expires && now < store.expires {
+            self.counts.clone_from(&store.counts);
+            self.expires = now + KEPT;
+        }
+    }
+
     fn forget_if_expired(&mut self, now: Instant, ttl: Duration) {
         if now >= self.expires {
             self.counts.clear();
@@ -136,11 +206,20 @@ impl RoutingStrategy for LeastBusy {
     ) -> Option<DeploymentId> {
         self.settle(cx.now);
         let one_dictionary = self.one_dictionary;
-        let counts = self.group(cx.group.index());
+        let (counts, store) = self.books.group(self.me, cx.group.index());
+        if let Some(store) = &store
+            && one_dictionary
+        {
+            counts.learn(store, cx.now);
+        }
         let exists = cx.now < counts.expires;
         match one_dictionary {
             false => {
-                let count = |d: &DeploymentId| if exists { counts.count(*d) } else { 0 };
+                let shared = store.as_deref().filter(|store| cx.now < store.expires);
+                let count = |d: &DeploymentId| {
+                    let own = if exists { counts.count(*d) } else { 0 };
+                    shared.map_or(own, |store| own.max(store.count(*d)))
+                };
                 candidates.members.iter().min_by_key(|d| count(d)).copied()
             }
             true if !exists => candidates.members.first().copied(),
@@ -161,31 +240,21 @@ impl RoutingStrategy for LeastBusy {
     }
 
     fn on_sent(&mut self, now: Instant, sent: &Sent<'_>) {
-        let change = Change {
-            at: now,
-            group: sent.group.index(),
-            deployment: sent.deployment,
-            by: 1,
-        };
+        let change = self.change(now, sent, 1);
         match self.one_dictionary {
             false => self.apply(change),
-            true => self.late.push_back(change),
+            true => self.books.late.push_back(change),
         }
     }
 
     fn on_finished(&mut self, now: Instant, sent: &Sent<'_>, _took: Duration, outcome: &Outcome) {
         self.settle(now);
-        let change = Change {
-            at: now,
-            group: sent.group.index(),
-            deployment: sent.deployment,
-            by: -1,
-        };
+        let change = self.change(now, sent, -1);
         match outcome {
-            Outcome::Success { .. } => self.late.push_back(change),
+            Outcome::Success { .. } => self.books.late.push_back(change),
             Outcome::Failure(_) => {
                 // Whatever this instant added comes first, or the count would go below zero.
-                while let Some(earlier) = self.late.pop_front() {
+                while let Some(earlier) = self.books.late.pop_front() {
                     self.apply(earlier);
                 }
                 self.apply(change);
@@ -203,16 +272,20 @@ impl RoutingStrategy for LeastBusy {
     fn on_abandoned(&mut self, now: Instant, sent: &Sent<'_>) {
         // 1.92 never hears of an abandoned attempt and keeps counting it.
         if !self.one_dictionary {
-            let change = Change {
-                at: now,
-                group: sent.group.index(),
-                deployment: sent.deployment,
-                by: -1,
-            };
-            self.apply(change);
+            self.apply(self.change(now, sent, -1));
         }
     }
+
+    fn change_places(&mut self, store: &mut SharedStore) {
+        mem::swap(&mut self.books, &mut store.busy);
+        self.me = store.lent_to().unwrap_or(0);
+    }
 }
+
+/// How long the store keeps a dictionary of 1.92 after each change. (observed)
+const STORE_TTL: Duration = Duration::from_secs(60);
+/// How long 1.92 keeps a dictionary that it read. (semantics 0.1)
+const KEPT: Duration = Duration::from_secs(600);
 
 #[cfg(test)]
 mod tests {

@@ -26,8 +26,11 @@ use crate::{
     rate_limits::RateLimits,
     request::{DeploymentId, ModelId, Request},
     rng::KeyedRng,
+    shared_state::{SharedState, SharedStore},
     time::{Epoch, Instant},
 };
+
+pub(crate) use self::{least_busy::Books as SharedBusy, usage_based::Minutes as SharedUsage};
 
 /// `routing_strategy` with its `routing_strategy_args`.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -240,6 +243,10 @@ pub trait RoutingStrategy: fmt::Debug + Send {
         self.on_finished(now, sent, Duration::ZERO, outcome);
     }
 
+    /// The shared store is lent, or given back: what this strategy keeps there changes places with what
+    /// it has here.
+    fn change_places(&mut self, _store: &mut SharedStore) {}
+
     /// Groups have other members from now on: what was prepared for them is stale.
     fn on_groups_changed(&mut self) {}
 
@@ -266,6 +273,8 @@ pub struct PickContext<'a> {
     pub(crate) limits: &'a RateLimits,
     /// Live state of all deployments, by id.
     pub(crate) states: &'a [DeploymentState],
+    /// What all instances share, if they share a store.
+    pub(crate) shared: Option<&'a SharedState>,
 }
 
 impl PickContext<'_> {
@@ -275,10 +284,13 @@ impl PickContext<'_> {
         &self.deployments[deployment.index()]
     }
 
-    /// Attempts in flight at a deployment.
+    /// Attempts in flight at a deployment, of all instances that share a store.
     #[must_use]
     pub fn in_flight(&self, deployment: DeploymentId) -> u32 {
-        self.states[deployment.index()].in_flight
+        match self.shared {
+            Some(shared) => shared.in_flight[deployment.index()],
+            None => self.states[deployment.index()].in_flight,
+        }
     }
 }
 

@@ -78,6 +78,7 @@ impl Fixture {
             deployments: &self.configs,
             limits: &self.limits,
             states: &self.states,
+            shared: None,
         };
         let mut rng = KeyedRng::new(Seed(1), Purpose::named("test.pick"), request.id.0, 0);
         self.strategy.pick(

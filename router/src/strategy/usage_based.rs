@@ -3,8 +3,12 @@
 //! It knows only what was answered: nothing limits a burst, and a deployment that always fails
 //! keeps its zero and is picked for ever. A limit of N requests a minute lets N-1 pass, and one
 //! where N is 1.
+//!
+//! Where instances share a store, each reads the store's minute of a group once, when it has none of its
+//! own, and replaces it with its own at each answer: what others answer meanwhile it does not see, and
+//! takes away. (semantics 12, FACTS R2)
 
-use std::time::Duration;
+use std::{mem, time::Duration};
 
 use super::{Candidates, PickContext, RoutingStrategy, Sent, StrategySpec, UsageArgs};
 use crate::{
@@ -12,6 +16,7 @@ use crate::{
     outcome::Outcome,
     request::DeploymentId,
     rng::KeyedRng,
+    shared_state::SharedStore,
     time::{Epoch, Instant},
 };
 
@@ -22,10 +27,18 @@ pub(super) struct UsageBased {
     epoch: Epoch,
     /// By group.
     groups: Vec<Minute>,
+    /// The store's, while it is lent.
+    shared: Option<Box<Minutes>>,
+}
+
+/// What the store holds, by group.
+#[derive(Debug, Default)]
+pub(crate) struct Minutes {
+    groups: Vec<Minute>,
 }
 
 /// What a group answered in one minute.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Minute {
     number: u64,
     /// When it is forgotten: a ttl after its first write.
@@ -46,16 +59,42 @@ impl UsageBased {
             ttl: args.ttl,
             epoch,
             groups: Vec::new(),
+            shared: None,
         }
     }
 
-    fn group(&mut self, group: usize) -> &mut Minute {
-        if group >= self.groups.len() {
-            self.groups.resize_with(group + 1, Minute::default);
+    /// The minute of a group, read from the store where there is none here.
+    fn group(&mut self, now: Instant, number: u64, group: usize) -> &mut Minute {
+        let own = entry(&mut self.groups, group);
+        if let Some(shared) = &mut self.shared
+            && !own.is(now, number)
+        {
+            let there = entry(&mut shared.groups, group);
+            if there.is(now, number) {
+                own.clone_from(there);
+                own.expires = now + KEPT;
+            }
         }
-        &mut self.groups[group]
+        own
     }
 }
+
+fn entry(groups: &mut Vec<Minute>, group: usize) -> &mut Minute {
+    if group >= groups.len() {
+        groups.resize_with(group + 1, Minute::default);
+    }
+    &mut groups[group]
+}
+
+impl Minute {
+    /// Whether it is this minute's and lives.
+    fn is(&self, now: Instant, number: u64) -> bool {
+        self.number == number && now < self.expires
+    }
+}
+
+/// How long a minute that was read is kept. (semantics 0.1)
+const KEPT: Duration = Duration::from_secs(600);
 
 impl Answered {
     fn has_room(self, cx: &PickContext<'_>, deployment: DeploymentId) -> bool {
@@ -84,8 +123,8 @@ impl RoutingStrategy for UsageBased {
         _rng: &mut KeyedRng,
     ) -> Option<DeploymentId> {
         let number = self.epoch.local_minute(cx.now);
-        let minute = self.group(cx.group.index());
-        if minute.number != number || cx.now >= minute.expires {
+        let minute = self.group(cx.now, number, cx.group.index());
+        if !minute.is(cx.now, number) {
             let unused = Answered::default();
             let mut members = candidates.members.iter().copied();
             return members.find(|&d| unused.has_room(cx, d));
@@ -111,8 +150,8 @@ impl RoutingStrategy for UsageBased {
             return;
         };
         let (number, ttl) = (self.epoch.local_minute(now), self.ttl);
-        let minute = self.group(sent.group.index());
-        if minute.number != number || now >= minute.expires {
+        let minute = self.group(now, number, sent.group.index());
+        if !minute.is(now, number) {
             minute.counts.clear();
             minute.number = number;
             minute.expires = now + ttl;
@@ -120,6 +159,15 @@ impl RoutingStrategy for UsageBased {
         let answered = minute.counts.entry(sent.deployment);
         answered.tokens += usage.total();
         *answered.requests.get_or_insert(0) += 1;
+        if let Some(shared) = &mut self.shared {
+            let there = entry(&mut shared.groups, sent.group.index());
+            there.clone_from(&self.groups[sent.group.index()]);
+            there.expires = now + ttl;
+        }
+    }
+
+    fn change_places(&mut self, store: &mut SharedStore) {
+        mem::swap(&mut self.shared, &mut store.usage);
     }
 }
 

@@ -17,7 +17,7 @@ use std::{
 
 use router::{
     Answer, DeploymentId, Held, Instant, Outcome, Profile, ProfileName, Request, RequestId, Router,
-    RouterConfig, Step, Turn,
+    RouterConfig, SharedStore, Step, Turn,
 };
 
 use crate::{
@@ -33,6 +33,8 @@ pub(crate) const CORRECTED: Profile = ProfileName::Corrected.profile();
 /// Routers, their clock, and all that happens.
 pub(crate) struct World {
     pub(crate) routers: Vec<(Router, Log)>,
+    /// What the routers share, if they share anything.
+    pub(crate) store: Option<SharedStore>,
     pub(crate) now: Instant,
     names: Vec<String>,
     providers: BTreeMap<String, Provider>,
@@ -85,6 +87,7 @@ impl World {
         let router = |n| (Router::new(config, seed_of(n)).unwrap(), Log::default());
         Self {
             routers: (0..routers).map(router).collect(),
+            store: None,
             now: Instant::ZERO,
             names: config.deployments.iter().map(|d| d.id.clone()).collect(),
             providers: BTreeMap::new(),
@@ -196,6 +199,11 @@ impl World {
         answered.expect("the run went past its answer")
     }
 
+    /// Which router a request went through.
+    pub(crate) fn went_through(&self, ask: usize) -> usize {
+        self.asks[ask].ask.router
+    }
+
     pub(crate) fn answers(&self) -> Vec<&Answered> {
         (0..self.asks.len()).map(|n| self.answer(n)).collect()
     }
@@ -229,13 +237,13 @@ impl World {
                 if self.asks[ask].hit != Some(hit) {
                     return;
                 }
-                let asked = &self.asks[ask];
-                let (router, log) = &mut self.routers[asked.ask.router];
-                let Some(Held::Attempt(attempt)) = &asked.held else {
+                let Some(Held::Attempt(attempt)) = self.asks[ask].held.take() else {
                     unreachable!("a call under way")
                 };
-                let released = router.first_token(now, attempt, log);
-                self.admit(asked.ask.router, released);
+                let at = self.went_through(ask);
+                let released = self.input(at, |r, log| r.first_token(now, &attempt, log));
+                self.asks[ask].held = Some(Held::Attempt(attempt));
+                self.admit(at, released);
             }
             Due::Ends(hit, course) => {
                 let ask = self.hits[hit].ask;
@@ -244,18 +252,17 @@ impl World {
                 }
                 let asked = &mut self.asks[ask];
                 asked.hit = None;
-                let (router, log) = &mut self.routers[asked.ask.router];
                 let Some(Held::Attempt(attempt)) = asked.held.take() else {
                     unreachable!("a call under way")
                 };
                 self.hits[hit].ended = now;
                 self.hits[hit].outcome = Some(course.outcome);
-                let turn = router.attempt_finished(now, attempt, &course.outcome, log);
+                let (at, outcome) = (asked.ask.router, &course.outcome);
+                let turn = self.input(at, |r, log| r.attempt_finished(now, attempt, outcome, log));
                 self.obey(ask, turn);
             }
             Due::WaitOver(ask) => {
                 let asked = &mut self.asks[ask];
-                let (router, log) = &mut self.routers[asked.ask.router];
                 let wait = match asked.held.take() {
                     Some(Held::Wait(wait)) if wait.until() <= now => wait,
                     other => {
@@ -263,7 +270,8 @@ impl World {
                         return;
                     }
                 };
-                let turn = router.resume(now, wait, log);
+                let at = asked.ask.router;
+                let turn = self.input(at, |r, log| r.resume(now, wait, log));
                 self.obey(ask, turn);
             }
             Due::Cancelled(ask) => {
@@ -285,8 +293,7 @@ impl World {
                 answered.ended = now;
                 answered.got = Got::Cancelled;
                 let at = asked.ask.router;
-                let (router, log) = &mut self.routers[at];
-                let released = router.cancel(now, held, log);
+                let released = self.input(at, |r, log| r.cancel(now, held, log));
                 self.admit(at, released);
             }
         }
@@ -311,7 +318,7 @@ impl World {
         if let Some(after) = ask.cancelled_after {
             self.push(self.now + after, Due::Cancelled(place));
         }
-        let (router, log) = &mut self.routers[ask.router];
+        let (router, _) = &mut self.routers[ask.router];
         let request = Request {
             id,
             model: router.model(&ask.model),
@@ -321,7 +328,8 @@ impl World {
             origin: ask.origin,
             overrides: ask.overrides.map(Arc::new),
         };
-        let turn = router.arrive(self.now, request, log);
+        let now = self.now;
+        let turn = self.input(ask.router, |r, log| r.arrive(now, request, log));
         self.obey(place, turn);
     }
 
@@ -337,8 +345,8 @@ impl World {
             let Some(Held::Parked(parked)) = self.asks[ask].held.take() else {
                 unreachable!("only a parked request is released")
             };
-            let (router, log) = &mut self.routers[at];
-            let turn = router.admitted(self.now, parked, log);
+            let now = self.now;
+            let turn = self.input(at, |r, log| r.admitted(now, parked, log));
             released.extend(self.follow(ask, turn));
         }
     }

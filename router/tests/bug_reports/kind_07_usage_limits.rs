@@ -6,7 +6,7 @@ use router::{
 };
 
 use crate::{
-    ask::Ask,
+    ask::{Ask, member},
     harness::{CORRECTED, NEW, OLD, World},
     provider::{always, failing, ok, replies},
     results::span,
@@ -223,4 +223,129 @@ fn br_037_what_was_not_sent_is_given_back_and_nothing_goes_below_zero() {
     );
     world.run();
     assert_eq!(world.answer(2).by(), "A");
+}
+
+/// Three instances, in turn.
+fn three(config: &RouterConfig, shared: bool) -> World {
+    match shared {
+        true => World::sharing(config, 3),
+        false => World::instances(config, 3),
+    }
+}
+
+/// A under one of the three ways to keep limits.
+fn limited(profile: Profile, strategy: Option<StrategySpec>) -> RouterConfig {
+    let mut config = RouterConfig {
+        profile,
+        deployments: vec![member("A")],
+        ..RouterConfig::default()
+    };
+    config.settings.num_retries = Some(0);
+    config.deployments[0].max_parallel_requests = Some(1_000);
+    match strategy {
+        Some(strategy) => config.settings.routing_strategy = strategy,
+        None => {
+            let checks = &mut config.settings.optional_pre_call_checks;
+            checks.enforce_model_rate_limits = true;
+        }
+    }
+    config
+}
+
+/// How many of 18 calls of 1000 tokens within 50 s pass a limit of 6000 tokens a minute.
+fn of_18(profile: Profile, strategy: Option<StrategySpec>, shared: bool) -> usize {
+    let mut config = limited(profile, strategy);
+    config.deployments[0].tpm = Some(6_000);
+    let mut world = three(&config, shared);
+    world.provider("A", always(ok().tokens(990, 0.0)));
+    for n in 0..18 {
+        let ask = Ask::of("m").through(n % 3);
+        world.ask(f64::from(u8::try_from(n).unwrap()) * 2.9, &ask);
+    }
+    world.run();
+    world.oks()
+}
+
+#[test]
+fn br_039_with_a_store_the_limit_is_one_for_all_instances() {
+    for strategy in [Some(v1()), Some(v2()), None] {
+        // The age bound is none: all instances reserve in the store itself.
+        assert_eq!(of_18(CORRECTED, strategy, true), 6);
+    }
+    // The fault: 15 and 18 (FACTS R2, R3); 1.110 has mended enforcement.
+    for profile in [OLD, NEW] {
+        assert_eq!(of_18(profile, Some(v1()), true), 15);
+        assert_eq!(of_18(profile, Some(v2()), true), 15);
+    }
+    assert_eq!(of_18(OLD, None, true), 18);
+    assert_eq!(of_18(NEW, None, true), 6);
+}
+
+#[test]
+fn br_039_without_a_store_limits_are_of_each_instance() {
+    for profile in [CORRECTED, NEW, OLD] {
+        for strategy in [Some(v1()), Some(v2()), None] {
+            assert_eq!(of_18(profile, strategy, false), 18);
+        }
+    }
+}
+
+/// How many requests pass a limit of six a minute: 18, one every 0.4 s, in turn, or `burst` through
+/// each instance at once.
+fn of_rpm_6(profile: Profile, strategy: Option<StrategySpec>, burst: Option<usize>) -> usize {
+    let mut config = limited(profile, strategy);
+    config.deployments[0].rpm = Some(6);
+    let mut world = three(&config, true);
+    for n in 0..18 {
+        let ask = Ask::of("m").through(n % 3);
+        match burst {
+            Some(burst) if n < 3 => (0..burst).for_each(|_| {
+                world.ask(0.0, &ask);
+            }),
+            Some(_) => {}
+            None => {
+                world.ask(f64::from(u8::try_from(n).unwrap()) * 0.4, &ask);
+            }
+        }
+    }
+    world.run();
+    world.oks()
+}
+
+#[test]
+fn br_039_requests_too_are_counted_over_all_instances() {
+    for strategy in [Some(v1()), Some(v2()), None] {
+        assert_eq!(of_rpm_6(CORRECTED, strategy.clone(), None), 6);
+        assert_eq!(of_rpm_6(CORRECTED, strategy, Some(20)), 6);
+    }
+    // The fault: a view is renewed by own reservations only, a tenth of a second late (FACTS R4, R7).
+    // Enforcement asks the store.
+    assert_eq!(of_rpm_6(NEW, Some(v2()), Some(20)), 18);
+    assert_eq!(of_rpm_6(OLD, Some(v2()), Some(20)), 15);
+    for profile in [OLD, NEW] {
+        assert_eq!(of_rpm_6(profile, Some(v2()), None), 7);
+        assert_eq!(of_rpm_6(profile, None, None), 6);
+        assert_eq!(of_rpm_6(profile, None, Some(20)), 6);
+    }
+}
+
+#[test]
+fn br_039_reservations_of_all_instances_are_settled_in_the_store() {
+    let mut config = limited(CORRECTED, Some(v2()));
+    config.deployments[0].tpm = Some(10_000);
+    let mut world = World::sharing(&config, 2);
+    world.provider("A", always(ok().tokens(1_000, 0.0)));
+    let mut ask = Ask::of("m");
+    ask.prompt_tokens = 2_000;
+    for n in 0..10 {
+        world.ask(0.0, &ask.clone().through(n % 2));
+    }
+    world.run();
+
+    let store = world.store.as_mut().unwrap();
+    let (now, a) = (world.now, router::DeploymentId(0));
+    for (router, _) in &mut world.routers {
+        let used = store.lend(router, |router| router.window_usage(now, a));
+        assert_eq!((used.requests, used.tokens), (5, 15_000));
+    }
 }

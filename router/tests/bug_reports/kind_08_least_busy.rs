@@ -2,10 +2,10 @@
 
 use std::num::NonZeroU64;
 
-use router::{ContentId, Profile, StrategySpec};
+use router::{ContentId, Profile, RouterConfig, StrategySpec};
 
 use crate::{
-    ask::Ask,
+    ask::{Ask, member},
     harness::{CORRECTED, NEW, OLD, World},
     provider::{always, ok},
 };
@@ -105,4 +105,64 @@ fn br_044_whoever_is_in_flight_is_counted_and_nobody_else() {
         assert_eq!(counts, [3, 3, 4]);
     }
     world.run();
+}
+
+/// W1 holds a call of 60 s on A; W2 sends ten short ones: how many reach A. `warm`: W2 sent one before.
+fn reach_a(profile: Profile, shared: bool, warm: bool) -> usize {
+    let mut config = RouterConfig {
+        profile,
+        deployments: ["A", "B", "C"].iter().map(|name| member(name)).collect(),
+        ..RouterConfig::default()
+    };
+    config.settings.routing_strategy = StrategySpec::LeastBusy;
+    let mut world = match shared {
+        true => World::sharing(&config, 2),
+        false => World::instances(&config, 2),
+    };
+    if warm {
+        // W2 holds one of its own on another, which it then gives back.
+        world.ask(0.0, &Ask::of("m").through(1));
+    }
+    world.run_until(1.0);
+    // Whom W1 holds is called A here.
+    let held = world.all_hits().len();
+    let long = |call: &crate::provider::Call| {
+        if call.at < 2.0 {
+            ok().after(60.0)
+        } else {
+            ok()
+        }
+    };
+    for name in ["A", "B", "C"] {
+        world.provider(name, Box::new(long));
+    }
+    world.ask(1.5, &Ask::of("m"));
+    for n in 0..10 {
+        world.ask(3.0 + f64::from(n), &Ask::of("m").through(1));
+    }
+    world.run();
+    let a = &world.all_hits()[held].provider;
+    world.all_hits()[held + 1..]
+        .iter()
+        .filter(|hit| hit.provider == *a)
+        .count()
+}
+
+#[test]
+fn br_044_with_a_store_a_worker_sees_what_another_holds() {
+    for warm in [false, true] {
+        assert_eq!(reach_a(CORRECTED, true, warm), 0);
+        assert_eq!(reach_a(NEW, true, warm), 0);
+    }
+    // The fault: 1.92 reads the store only while it has no dictionary of its own (FACTS R5).
+    assert_eq!(reach_a(OLD, true, false), 0);
+    assert_eq!(reach_a(OLD, true, true), 10);
+}
+
+#[test]
+fn br_044_without_a_store_counts_are_per_worker() {
+    assert!(reach_a(CORRECTED, false, true) > 0);
+    for profile in [NEW, OLD] {
+        assert_eq!(reach_a(profile, false, true), 10);
+    }
 }

@@ -145,21 +145,37 @@ fn br_059_a_caller_who_leaves_during_the_trial_lets_somebody_else_try() {
     assert!(world.answer(next).is_ok());
 }
 
-#[test]
-fn br_059_each_instance_has_a_trial_of_its_own() {
-    // Our choice: what a fleet would need, a trial that instances agree on, no store gives in time.
-    let mut world = World::instances(&config(CORRECTED, ONE_TRIAL), 4);
+/// How many trials A has in the instant that its timer ends, when four instances have six callers
+/// each. All are benched by the same refusals, or only the first one.
+fn trials(profile: Profile, shared: bool, benched: usize) -> usize {
+    let config = config(profile, ONE_TRIAL);
+    let mut world = match shared {
+        true => World::sharing(&config, 4),
+        false => World::instances(&config, 4),
+    };
     world.provider("A", until(1.0, status(429), ok()));
     for router in 0..4 {
-        world.ask(0.0, &Ask::of("m").through(router));
-        for _ in 0..5 {
+        if router < benched {
+            world.ask(0.0, &Ask::of("m").through(router));
+        }
+        for _ in 0..6 {
             world.ask(30.02, &Ask::of("m").through(router));
         }
+        world.ask(30.5, &Ask::of("m").through(router));
     }
     world.run();
+    let after = world.hits("A").iter().filter(|h| h.at == at(30.5)).count();
+    assert_eq!(after, 4, "the trial's success brings it back for all");
+    world.hits("A").iter().filter(|h| h.at == at(30.02)).count()
+}
 
-    let trials = world.hits("A").iter().filter(|h| h.at == at(30.02)).count();
-    assert_eq!(trials, 4);
+#[test]
+fn br_059_instances_that_share_a_store_have_one_trial_together_and_others_one_each() {
+    for profile in ALL {
+        assert_eq!(trials(profile, true, 4), 1, "{:?}", profile.name);
+        assert_eq!(trials(profile, true, 1), 1, "{:?}", profile.name);
+        assert_eq!(trials(profile, false, 4), 4, "{:?}", profile.name);
+    }
 }
 
 #[test]

@@ -11,6 +11,7 @@
 mod ask;
 mod frames;
 mod harness;
+mod instances;
 mod kind_01_cooldown_that_does_not_trigger;
 mod kind_02_cooldown_that_triggers_wrongly;
 mod kind_03_cooldown_length_and_expiry;
@@ -24,6 +25,7 @@ mod kind_08_least_busy;
 mod kind_09_concurrency;
 mod kind_10_streaming_failures;
 mod kind_11_time_limits;
+mod kind_13_shared_state;
 mod kind_14_recovery;
 mod provider;
 mod results;

@@ -1,0 +1,159 @@
+//! Several router instances that share a store (Redis, in LiteLLM). (semantics 12, FACTS R1 to R10)
+//!
+//! A [`SharedStore`] stands for the store. Whoever drives several routers lends it to the one that is
+//! given an input; a router that is lent none knows itself only, and its limits hold for it alone.
+//!
+//! | what | who learns of it, and when | file |
+//! | --- | --- | --- |
+//! | cooldowns | by rereading: [`SharingRules`](crate::SharingRules); the writer at once | `shared_cooldowns` |
+//! | trials of deployments that are out (ours) | at once: one trial for all instances | `shared_cooldowns` |
+//! | failures counted by `allowed_fails` | at once, in 1.110 and `corrected` | here |
+//! | counts of usage-v2 and `enforce_model_rate_limits` | in LiteLLM seldom or late, in `corrected` at once | `shared_counts`, `admission` |
+//! | counts of usage-v1 and of least-busy in 1.92 | once, by whoever has none of its own | their strategies |
+//! | counts of least-busy in 1.110 and `corrected` | at once | their strategies |
+//!
+//! Everything else is each instance's own: failure rates, slots of `max_parallel_requests`, samples of
+//! latency and cost, budgets, pins, cached answers.
+
+use std::mem;
+
+use crate::{
+    admission::Admission,
+    config::RouterConfig,
+    deployment::{ALLOWED_FAILS_COUNTERS, DeploymentState},
+    request::DeploymentId,
+    router::Router,
+    shared_cooldowns::{CooldownLooks, SharedCooldown},
+    shared_counts::SharedCounts,
+    strategy::{SharedBusy, SharedUsage},
+    window::TumblingCount,
+};
+
+/// What the instances of one configuration share, as their store holds it. Reaching it takes no time
+/// and never fails.
+///
+/// ```
+/// use router::{Instant, Router, RouterConfig, Seed, SharedStore};
+///
+/// let config = RouterConfig::of_deployments(["a", "b"]);
+/// let mut store = SharedStore::new(&config);
+/// let mut instances = [1, 2].map(|seed| Router::new(&config, Seed(seed)).unwrap());
+/// let ended = store.lend(&mut instances[1], |router| router.clear_cooldowns(Instant::ZERO, &mut ()));
+/// assert_eq!(ended, 0);
+/// ```
+#[derive(Debug)]
+pub struct SharedStore {
+    instances: usize,
+    /// The instance that is given an input.
+    lent_to: Option<usize>,
+    /// Lent out while an instance works.
+    state: Option<Box<SharedState>>,
+    counts: Option<Box<SharedCounts>>,
+    pub(crate) usage: Option<Box<SharedUsage>>,
+    pub(crate) busy: Box<SharedBusy>,
+    /// Where the profile reserves.
+    admission: Option<Box<Admission>>,
+}
+
+/// What is shared of each deployment, whatever the strategy.
+#[derive(Debug)]
+pub(crate) struct SharedState {
+    /// By deployment; `None` or one that is over: no record.
+    pub(crate) cooldowns: Vec<Option<SharedCooldown>>,
+    /// By deployment: the counters of `allowed_fails`.
+    allowed_fails: Vec<[TumblingCount; ALLOWED_FAILS_COUNTERS]>,
+    /// By deployment: attempts in flight, of all instances.
+    pub(crate) in_flight: Vec<u32>,
+}
+
+/// What an instance remembers of the store.
+#[derive(Debug)]
+pub(crate) struct Looks {
+    /// Its number, in the order of their first inputs.
+    instance: usize,
+    pub(crate) cooldowns: CooldownLooks,
+}
+
+impl SharedStore {
+    /// An empty store for routers of this configuration.
+    #[must_use]
+    pub fn new(config: &RouterConfig) -> Self {
+        let deployments = config.deployments.len();
+        Self {
+            instances: 0,
+            lent_to: None,
+            state: Some(Box::new(SharedState {
+                cooldowns: vec![None; deployments],
+                allowed_fails: vec![Default::default(); deployments],
+                in_flight: vec![0; deployments],
+            })),
+            counts: Some(Box::new(SharedCounts::new(deployments))),
+            usage: Some(Box::default()),
+            busy: Box::new(SharedBusy::shared()),
+            admission: None,
+        }
+    }
+
+    /// Gives one input to a router that shares this store. Every input to an instance must come by
+    /// here, from the first.
+    pub fn lend<T>(&mut self, router: &mut Router, input: impl FnOnce(&mut Router) -> T) -> T {
+        if router.looks.is_none() {
+            router.looks = Some(Box::new(Looks {
+                instance: self.instances,
+                cooldowns: CooldownLooks::new(&router.config),
+            }));
+            self.instances += 1;
+        }
+        let instance = router.looks.as_ref().map(|looks| looks.instance);
+        if let (Some(counts), Some(instance)) = (&mut self.counts, instance) {
+            counts.lent_to = instance;
+        }
+        self.lent_to = instance;
+        self.change_places(router);
+        let given = input(router);
+        self.lent_to = None;
+        self.change_places(router);
+        given
+    }
+
+    /// The instance that is given an input, if one is.
+    pub(crate) const fn lent_to(&self) -> Option<usize> {
+        self.lent_to
+    }
+
+    fn change_places(&mut self, router: &mut Router) {
+        mem::swap(&mut self.state, &mut router.shared);
+        let limits = &mut router.rate_limits;
+        mem::swap(&mut self.counts, &mut limits.shared);
+        if let Some(own) = &mut limits.admission {
+            mem::swap(self.admission.get_or_insert_with(|| own.clone()), own);
+        }
+        router.strategies.change_places(self);
+    }
+}
+
+impl SharedState {
+    /// The failures of all instances take the place of this one's own, or the other way round.
+    pub(crate) fn exchange_fails(&mut self, deployment: DeploymentId, own: &mut DeploymentState) {
+        let shared = &mut self.allowed_fails[deployment.index()];
+        mem::swap(shared, &mut own.allowed_fails);
+    }
+}
+
+impl Router {
+    /// An attempt was sent to a deployment.
+    pub(crate) fn one_more_in_flight(&mut self, deployment: DeploymentId) {
+        self.states[deployment.index()].in_flight += 1;
+        if let Some(shared) = &mut self.shared {
+            shared.in_flight[deployment.index()] += 1;
+        }
+    }
+
+    /// An attempt at a deployment is over.
+    pub(crate) fn one_less_in_flight(&mut self, deployment: DeploymentId) {
+        self.states[deployment.index()].in_flight -= 1;
+        if let Some(shared) = &mut self.shared {
+            shared.in_flight[deployment.index()] -= 1;
+        }
+    }
+}
