@@ -14,6 +14,8 @@ mod distribution;
 mod effects;
 mod error;
 #[cfg(feature = "render")]
+mod gate;
+#[cfg(feature = "render")]
 mod html;
 mod labels;
 mod markdown;
@@ -48,6 +50,10 @@ pub use record::{
 pub use recorder::{DeploymentLabel, Recorder, RecorderSetup};
 #[cfg(feature = "render")]
 pub use {
+    gate::{
+        Gate, GateRow, GateSide, GateVerdict, Loss, LossEstimate, Margin, MarginError, gate_json,
+        gate_junit, gate_markdown, gate_text,
+    },
     page::page,
     report::{csv_text, json_text, write_report},
     table::{arms_frame, runs_frame},

@@ -228,6 +228,7 @@ pub(crate) fn json(sweep: &SweepRecord) -> Result<Vec<u8>, ReportError> {
                 "label": sweep.arms[arm].label(),
                 "settings": labels,
                 "is_reference": arm == sweep.reference,
+                "replications": sweep.arms[arm].runs.iter().map(|run| run.replication).collect::<Vec<_>>(),
                 "metrics": of_arm.map(|row| (row.metric.name().to_owned(), estimate_json(row, &comparison)))
                     .collect::<serde_json::Map<_, _>>(),
             })
@@ -264,7 +265,7 @@ fn estimate_json(row: &ArmRow, comparison: &Comparison<'_>) -> serde_json::Value
     serde_json::json!({
         "mean": row.estimate.mean,
         "half_width": row.estimate.half_width,
-        "values": comparison.values(row.arm, row.metric),
+        "values": comparison.runs(row.arm).iter().map(|run| row.metric.value(run)).collect::<Vec<_>>(),
         "versus_reference": versus,
     })
 }

@@ -25,6 +25,8 @@ pub(crate) enum Command {
     Sweep(SweepArgs),
     /// Compare settings, or two LiteLLM configs, request by request on the same luck.
     Compare(CompareArgs),
+    /// Judge whether routing became worse: an old config, revision or result against a new one.
+    Gate(GateArgs),
     /// List the bundled scenarios, the metrics, and the provider presets.
     List(ListArgs),
     /// Validate a scenario or a LiteLLM config and tell what of it takes effect.
@@ -82,6 +84,52 @@ pub(crate) struct CompareArgs {
     pub(crate) against: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("old").required(true).args(["against", "against_rev", "baseline"]))]
+pub(crate) struct GateArgs {
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioArgs,
+    /// The old LiteLLM config; that of `--config` is the new one.
+    #[arg(long, value_name = "FILE", requires = "config")]
+    pub(crate) against: Option<PathBuf>,
+    /// The git revision whose version of `--config` is the old one, such as `origin/main`.
+    #[arg(long, value_name = "REV", requires = "config")]
+    pub(crate) against_rev: Option<String>,
+    /// The git revision whose version of `--config` is the new one; the file as it is if not given.
+    #[arg(long, value_name = "REV", requires = "config")]
+    pub(crate) rev: Option<String>,
+    /// The `results.json` of an old report; that of `--results` is the new one, and nothing is run.
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "results",
+        conflicts_with = "config"
+    )]
+    pub(crate) baseline: Option<PathBuf>,
+    /// The `results.json` of the new report.
+    #[arg(long, value_name = "FILE", requires = "baseline")]
+    pub(crate) results: Option<PathBuf>,
+    /// How much worse a metric may be: a number in its unit, a share of the old value as `5%`, or
+    /// points of a ratio as `0.5pp`. May be given several times; replaces the gate's own margins.
+    #[arg(long = "margin", value_name = "METRIC=LOSS", value_parser = assignment)]
+    pub(crate) margins: Vec<(String, String)>,
+    /// Most replications that are run to decide, where `--reps` does not set their number.
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_reps: u32,
+    /// Write the verdict as JUnit XML.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
+    /// Append the verdict as Markdown, as a step's summary wants it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) summary: Option<PathBuf>,
+    /// Write the verdict as JSON.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+    /// Threads; as many as the machine has cores if not given. Results do not depend on it.
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<NonZeroUsize>,
 }
 
 #[derive(Debug, Args)]
@@ -247,7 +295,7 @@ fn profile(text: &str) -> Result<ProfileName, String> {
 const EXIT_CODES: &str = "\
 Exit codes:
   0    done
-  1    an `expect:` of the scenario failed, or `check --deny` found something
+  1    an `expect:` of the scenario or a gate failed, or `check --deny` found something
   2    usage or input error
-  3    an `expect:` is undecided: more replications are needed
+  3    an `expect:` or a gate is undecided: more replications are needed
   130  interrupted: finished runs are kept, and the result is marked partial";

@@ -208,7 +208,7 @@ pub(crate) fn mean(values: &[f64]) -> f64 {
 }
 
 /// Unbiased, about the mean; zero for a single value.
-fn variance(values: &[f64]) -> f64 {
+pub(crate) fn variance(values: &[f64]) -> f64 {
     let centre = mean(values);
     let squares: f64 = values
         .iter()

@@ -15,9 +15,9 @@ use crate::{
 };
 
 /// One of the things that are compared.
-struct Side {
-    label: String,
-    scenario: Scenario,
+pub(super) struct Side {
+    pub(super) label: String,
+    pub(super) scenario: Scenario,
 }
 
 pub(super) fn compare(args: &CompareArgs) -> Result<Ended, Complaint> {
@@ -40,7 +40,12 @@ pub(super) fn compare(args: &CompareArgs) -> Result<Ended, Complaint> {
     run::give_out(&sweep, &[], &args.output, done.interrupted)
 }
 
-fn configs(scenario: &ScenarioArgs, config: &Path, against: &Path) -> Result<Vec<Side>, Complaint> {
+/// The scenario under each of two configs.
+pub(super) fn configs(
+    scenario: &ScenarioArgs,
+    config: &Path,
+    against: &Path,
+) -> Result<Vec<Side>, Complaint> {
     if config == against {
         return Err(Complaint::Usage {
             message: "the two configs are the same file".to_owned(),
@@ -141,7 +146,8 @@ fn split_outside_brackets(text: &str) -> Vec<&str> {
     parts
 }
 
-fn side_by_side(
+/// The sides as the arms of one sweep; the first is the reference.
+pub(super) fn side_by_side(
     axis: &str,
     sides: &[Side],
     runs: Vec<RunRecord>,

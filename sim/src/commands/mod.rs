@@ -3,6 +3,7 @@
 mod check;
 mod compare;
 mod explain;
+mod gate;
 mod list;
 mod run;
 mod settings_text;
@@ -40,6 +41,7 @@ pub(crate) fn execute(cli: Cli) -> Result<Ended, Complaint> {
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Sweep(args)) => sweep::sweep(&args),
         Some(Command::Compare(args)) => compare::compare(&args),
+        Some(Command::Gate(args)) => gate::gate(&args),
         Some(Command::List(args)) => list::list(&args),
         Some(Command::Check(args)) => check::check(&args),
         Some(Command::Explain(args)) => explain::explain(&args),
