@@ -17,11 +17,20 @@
 //! | `queue.rs`, `in_flight.rs` | how long an attempt waits where only so many are answered at once |
 //! | `failure/`, `schedule.rs` | how it fails, and when |
 //! | `script.rs` | replies given one by one, for tests |
+//! | `wish.rs` | what one attempt wishes for itself |
+//! | `exchange/` | the bytes of an exchange over HTTP, and the moment of each |
+//! | `http/` | feature `http`: a server that waits for those moments |
 
+#[cfg(feature = "http")]
+mod clock;
 pub mod dist;
 mod error;
+#[cfg(feature = "http")]
+mod exchange;
 pub mod failure;
 mod fit;
+#[cfg(feature = "http")]
+pub mod http;
 mod in_flight;
 mod latency;
 mod luck;
@@ -39,6 +48,7 @@ mod schedule;
 mod script;
 mod spec;
 mod wire;
+mod wish;
 
 pub use dist::Distribution;
 pub use error::SpecError;
@@ -53,3 +63,4 @@ pub use schedule::{Every, Random};
 pub use script::Script;
 pub use spec::ProviderSpec;
 pub use wire::{Break, Cause, Dialect, Header, HeaderValue, Manner, WireReply, retry_after};
+pub use wish::Wish;

@@ -23,6 +23,7 @@ use crate::{
     schedule::{Origin, number_of},
     spec::ProviderSpec,
     wire::{Break, Dialect, Manner, Scene, WireReply},
+    wish::{Granted, Wish},
 };
 
 /// A span of time in which a fault is on.
@@ -46,6 +47,7 @@ pub struct Provider {
     in_flight: Option<InFlight>,
     faults: Vec<Box<dyn Fault>>,
     dialect: Dialect,
+    origin: Origin,
 }
 
 /// The quota that holds for a provider.
@@ -121,6 +123,7 @@ impl Provider {
             in_flight: reads.then(InFlight::default),
             faults,
             dialect: spec.dialect.unwrap_or_default(),
+            origin,
         })
     }
 
@@ -137,6 +140,32 @@ impl Provider {
         self.respond_in(at, call, &mut [])
     }
 
+    /// What this attempt gets that wishes something for itself.
+    ///
+    /// # Errors
+    ///
+    /// If what it wishes makes no sense.
+    pub fn respond_to_wish(
+        &mut self,
+        at: Instant,
+        call: &ProviderCall,
+        wish: &Wish,
+    ) -> Result<Reply, SpecError> {
+        self.respond_to_wish_in(at, call, wish, &mut [])
+    }
+
+    /// [`respond_to_wish`](Self::respond_to_wish), where pools hold quotas that several share.
+    pub(crate) fn respond_to_wish_in(
+        &mut self,
+        at: Instant,
+        call: &ProviderCall,
+        wish: &Wish,
+        pools: &mut [Quota],
+    ) -> Result<Reply, SpecError> {
+        let mut granted = wish.grant(self.origin)?;
+        Ok(self.reply(at, call, pools, Some(&mut granted)))
+    }
+
     /// [`respond`](Self::respond), where pools hold quotas that several providers share.
     pub(crate) fn respond_in(
         &mut self,
@@ -144,8 +173,18 @@ impl Provider {
         call: &ProviderCall,
         pools: &mut [Quota],
     ) -> Reply {
+        self.reply(at, call, pools, None)
+    }
+
+    fn reply(
+        &mut self,
+        at: Instant,
+        call: &ProviderCall,
+        pools: &mut [Quota],
+        mut wish: Option<&mut Granted>,
+    ) -> Reply {
         let luck = Luck::new(self.seed, call.request, call.attempt, call.deployment);
-        let (verdict, drag) = self.verdict(at, call, &luck);
+        let (verdict, drag) = self.verdict(at, call, &luck, wish.as_deref_mut());
         if let Verdict::Refuse(denial) = verdict {
             return drag.hinted(denial.reply());
         }
@@ -167,7 +206,8 @@ impl Provider {
             | Verdict::Refuse(_)
             | Verdict::Slow(_)
             | Verdict::Stall { .. } => {
-                let pace = drag.slowed(self.pace(at, &luck, pools));
+                let drawn = self.pace(at, &luck, pools);
+                let pace = drag.slowed(wish.map_or(drawn, |wish| wish.pace(drawn)));
                 self.served(at, call, pace, verdict)
             }
         };
@@ -246,19 +286,22 @@ impl Provider {
     /// What `reply` looks like on the wire: asked right after [`respond`](Self::respond) gave it.
     #[must_use]
     pub fn on_wire(&mut self, at: Instant, call: &ProviderCall, reply: &Reply) -> WireReply {
-        self.on_wire_in(at, call, reply, &mut [])
+        self.on_wire_in(at, call, reply, &mut [], None)
     }
 
-    /// [`on_wire`](Self::on_wire), where pools hold quotas that several providers share.
+    /// [`on_wire`](Self::on_wire), where pools hold quotas that several providers share, and in
+    /// another dialect than its own where one is given.
     pub(crate) fn on_wire_in(
         &mut self,
         at: Instant,
         call: &ProviderCall,
         reply: &Reply,
         pools: &mut [Quota],
+        dialect: Option<Dialect>,
     ) -> WireReply {
         let quota = self.limits.quota(pools);
-        Scene::new(self.dialect, at, quota.as_deref(), call).wire(reply)
+        let dialect = dialect.unwrap_or(self.dialect);
+        Scene::new(dialect, at, quota.as_deref(), call).wire(reply)
     }
 
     /// Hears that the client of an attempt gave up before its end.
@@ -315,9 +358,16 @@ impl Provider {
     }
 
     /// The first verdict that decides the attempt, and what those before it do to it.
-    fn verdict(&mut self, at: Instant, call: &ProviderCall, luck: &Luck) -> (Verdict, Drag) {
+    fn verdict(
+        &mut self,
+        at: Instant,
+        call: &ProviderCall,
+        luck: &Luck,
+        wish: Option<&mut Granted>,
+    ) -> (Verdict, Drag) {
         let mut drag = Drag::default();
-        for fault in &mut self.faults {
+        let wished = wish.and_then(Granted::fault);
+        for fault in wished.into_iter().chain(&mut self.faults) {
             match fault.on_call(at, call, luck) {
                 Verdict::Pass => {}
                 Verdict::Drip(least_ms) => drag.least_token_ms = drag.least_token_ms.max(least_ms),

@@ -10,7 +10,8 @@ use crate::{
     quota::{Quota, QuotaSpec},
     reply::{ProviderCall, Reply},
     spec::ProviderSpec,
-    wire::WireReply,
+    wire::{Dialect, WireReply},
+    wish::Wish,
 };
 
 /// The providers behind the deployments of a plan, in their order.
@@ -30,6 +31,10 @@ use crate::{
 pub struct Providers {
     each: Vec<Provider>,
     pools: Vec<Quota>,
+    /// The pools by name: the place of each and what it was written with.
+    named: BTreeMap<String, (usize, QuotaSpec)>,
+    seed: Seed,
+    epoch: Epoch,
 }
 
 impl Providers {
@@ -46,29 +51,49 @@ impl Providers {
         let mut providers = Self {
             each: Vec::new(),
             pools: Vec::new(),
+            named: BTreeMap::new(),
+            seed,
+            epoch,
         };
-        let mut named = BTreeMap::<String, (usize, QuotaSpec)>::new();
         for (number, spec) in specs.into_iter().enumerate() {
-            let place = |error| (number, error);
-            let mut provider = Provider::new(spec, seed, number as u64, epoch).map_err(place)?;
-            let quota = spec.resolve().map_err(place)?.quota.unwrap_or_default();
-            if let Some(pool) = quota.pool.clone() {
-                let joined = match named.entry(pool) {
-                    Entry::Vacant(vacant) => vacant.insert((providers.pools.len(), quota)).0,
-                    Entry::Occupied(known) if known.get().1 == quota => known.get().0,
-                    Entry::Occupied(known) => {
-                        let pool = known.key().clone();
-                        return Err((number, SpecError::PoolOfTwo { pool }));
-                    }
-                };
-                let own = provider.join_pool(joined);
-                if joined == providers.pools.len() {
-                    providers.pools.extend(own);
-                }
-            }
-            providers.each.push(provider);
+            let provider = providers.built(number, spec);
+            providers
+                .each
+                .push(provider.map_err(|error| (number, error))?);
         }
         Ok(providers)
+    }
+
+    /// Puts a provider with this spec in the place of one, with no attempt under way and its own
+    /// counts at zero. The counts of a pool stay.
+    ///
+    /// # Errors
+    ///
+    /// If the spec cannot be built; then all stays as it is.
+    pub fn replace(&mut self, number: usize, spec: &ProviderSpec) -> Result<(), SpecError> {
+        self.each[number] = self.built(number, spec)?;
+        Ok(())
+    }
+
+    fn built(&mut self, number: usize, spec: &ProviderSpec) -> Result<Provider, SpecError> {
+        let mut provider = Provider::new(spec, self.seed, number as u64, self.epoch)?;
+        let quota = spec.resolve()?.quota.unwrap_or_default();
+        let Some(pool) = quota.pool.clone() else {
+            return Ok(provider);
+        };
+        let joined = match self.named.entry(pool) {
+            Entry::Vacant(vacant) => vacant.insert((self.pools.len(), quota)).0,
+            Entry::Occupied(known) if known.get().1 == quota => known.get().0,
+            Entry::Occupied(known) => {
+                let pool = known.key().clone();
+                return Err(SpecError::PoolOfTwo { pool });
+            }
+        };
+        let own = provider.join_pool(joined);
+        if joined == self.pools.len() {
+            self.pools.extend(own);
+        }
+        Ok(provider)
     }
 
     /// What this attempt gets from its deployment's provider. Calls come in the order of `at`.
@@ -80,7 +105,35 @@ impl Providers {
     /// What `reply` looks like on the wire: asked right after [`respond`](Self::respond) gave it.
     #[must_use]
     pub fn on_wire(&mut self, at: Instant, call: &ProviderCall, reply: &Reply) -> WireReply {
-        self.each[call.deployment.index()].on_wire_in(at, call, reply, &mut self.pools)
+        self.on_wire_as(at, call, reply, None)
+    }
+
+    /// [`on_wire`](Self::on_wire), in another dialect than the provider's own where one is given.
+    #[must_use]
+    pub fn on_wire_as(
+        &mut self,
+        at: Instant,
+        call: &ProviderCall,
+        reply: &Reply,
+        dialect: Option<Dialect>,
+    ) -> WireReply {
+        let provider = &mut self.each[call.deployment.index()];
+        provider.on_wire_in(at, call, reply, &mut self.pools, dialect)
+    }
+
+    /// What this attempt gets that wishes something for itself.
+    ///
+    /// # Errors
+    ///
+    /// If what it wishes makes no sense.
+    pub fn respond_to_wish(
+        &mut self,
+        at: Instant,
+        call: &ProviderCall,
+        wish: &Wish,
+    ) -> Result<Reply, SpecError> {
+        let provider = &mut self.each[call.deployment.index()];
+        provider.respond_to_wish_in(at, call, wish, &mut self.pools)
     }
 
     /// Hears that the client of an attempt gave up before its end.

@@ -94,6 +94,14 @@ impl Pace {
         }
     }
 
+    /// The same answer with these times where they are given, in milliseconds.
+    pub(crate) fn replaced(self, first_token_ms: Option<f64>, per_token_ms: Option<f64>) -> Self {
+        Self {
+            first_token_ms: first_token_ms.unwrap_or(self.first_token_ms),
+            per_token_ms: per_token_ms.unwrap_or(self.per_token_ms),
+        }
+    }
+
     /// The same answer, but each token so many milliseconds after the one before at least.
     pub(crate) fn dripping(self, least_ms: f64) -> Self {
         Self {

@@ -1,0 +1,67 @@
+//! Answers and frames as Anthropic writes them: messages.
+
+use super::{Letterhead, text, word};
+use crate::reply::ProviderCall;
+
+/// A message in one piece.
+pub(crate) fn answer(call: &ProviderCall, tokens: u32, head: &Letterhead) -> String {
+    let Letterhead { number, model, .. } = head;
+    let (text, reason, prompt) = (text(tokens), reason(call, tokens), call.prompt_tokens);
+    format!(
+        r#"{{"id":"msg_{number}","type":"message","role":"assistant","model":{model},"content":[{{"type":"text","text":"{text}"}}],"stop_reason":"{reason}","stop_sequence":null,"usage":{{"input_tokens":{prompt},"output_tokens":{tokens}}}}}"#
+    )
+}
+
+/// The events that open a stream.
+pub(crate) fn opening(head: &Letterhead, call: &ProviderCall) -> String {
+    let Letterhead { number, model, .. } = head;
+    let prompt = call.prompt_tokens;
+    event(
+        "message_start",
+        &format!(
+            r#""message":{{"id":"msg_{number}","type":"message","role":"assistant","model":{model},"content":[],"stop_reason":null,"stop_sequence":null,"usage":{{"input_tokens":{prompt},"output_tokens":1}}}}"#
+        ),
+    ) + &event(
+        "content_block_start",
+        r#""index":0,"content_block":{"type":"text","text":""}"#,
+    )
+}
+
+/// Token number `number`.
+pub(crate) fn content(number: u32) -> String {
+    let word = word(number);
+    event(
+        "content_block_delta",
+        &format!(r#""index":0,"delta":{{"type":"text_delta","text":"{word}"}}"#),
+    )
+}
+
+/// The events that tell why an answer ends.
+pub(crate) fn closing(call: &ProviderCall, tokens: u32) -> String {
+    let reason = reason(call, tokens);
+    event("content_block_stop", r#""index":0"#)
+        + &event(
+            "message_delta",
+            &format!(
+                r#""delta":{{"stop_reason":"{reason}","stop_sequence":null}},"usage":{{"output_tokens":{tokens}}}"#
+            ),
+        )
+}
+
+/// The end marker.
+pub(crate) fn end() -> String {
+    "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n".to_owned()
+}
+
+fn event(name: &str, rest: &str) -> String {
+    format!("event: {name}\ndata: {{\"type\":\"{name}\",{rest}}}\n\n")
+}
+
+/// Whether the answer ended by itself or at the caller's limit.
+const fn reason(call: &ProviderCall, tokens: u32) -> &'static str {
+    if tokens < call.output_tokens && tokens > 0 {
+        "max_tokens"
+    } else {
+        "end_turn"
+    }
+}

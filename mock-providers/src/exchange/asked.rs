@@ -1,0 +1,196 @@
+//! What a request over HTTP asks for, read from its body.
+
+use serde_json::Value;
+
+use super::{Letterhead, anthropic, open_ai};
+use crate::reply::ProviderCall;
+
+/// Which API was called.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Api {
+    /// OpenAI's chat completions.
+    Chat,
+    /// OpenAI's embeddings.
+    Embeddings,
+    /// Anthropic's messages.
+    Messages,
+}
+
+impl Api {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Chat => "chat",
+            Self::Embeddings => "embeddings",
+            Self::Messages => "messages",
+        }
+    }
+
+    /// The error for a request that cannot be read, in the words of the API.
+    pub(crate) fn complaint(self, kind: &str, message: &str) -> String {
+        let message = Value::from(message);
+        match self {
+            Self::Chat | Self::Embeddings => format!(
+                r#"{{"error":{{"message":{message},"type":"{kind}","param":null,"code":null}}}}"#
+            ),
+            Self::Messages => {
+                format!(r#"{{"type":"error","error":{{"type":"{kind}","message":{message}}}}}"#)
+            }
+        }
+    }
+}
+
+/// A request as it was written.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Asked {
+    pub(crate) api: Api,
+    pub(crate) model: String,
+    pub(crate) prompt_tokens: u32,
+    pub(crate) max_tokens: Option<u32>,
+    pub(crate) stream: bool,
+    /// Whether OpenAI's stream shall tell the usage in a last frame.
+    pub(crate) tells_usage: bool,
+    /// Texts to embed.
+    pub(crate) inputs: u32,
+    /// Numbers of each embedding.
+    pub(crate) dimensions: u32,
+}
+
+impl Asked {
+    /// Reads a body. The error says what is amiss.
+    pub(crate) fn read(api: Api, body: &[u8]) -> Result<Self, String> {
+        let body: Value = serde_json::from_slice(body)
+            .map_err(|error| format!("the body is not JSON: {error}"))?;
+        let Some(model) = body["model"].as_str() else {
+            return Err("you must provide a model parameter".to_owned());
+        };
+        let prompt = match api {
+            Api::Chat => &body["messages"],
+            Api::Embeddings => &body["input"],
+            Api::Messages if body["max_tokens"].is_null() => {
+                return Err("max_tokens: Field required".to_owned());
+            }
+            Api::Messages => &body["messages"],
+        };
+        if prompt.is_null() {
+            let name = if api == Api::Embeddings {
+                "input"
+            } else {
+                "messages"
+            };
+            return Err(format!("missing required parameter: {name}"));
+        }
+        let letters = letters(prompt) + letters(&body["system"]);
+        let number = |name: &str| body[name].as_u64().and_then(|n| u32::try_from(n).ok());
+        // A list of numbers is one text that was cut into tokens already.
+        let texts = prompt
+            .as_array()
+            .filter(|each| !each.iter().all(Value::is_number));
+        let inputs = match texts {
+            Some(texts) if api == Api::Embeddings => u32::try_from(texts.len()).unwrap_or(u32::MAX),
+            Some(_) | None => 1,
+        };
+        Ok(Self {
+            api,
+            model: model.to_owned(),
+            prompt_tokens: u32::try_from(letters.div_ceil(LETTERS_PER_TOKEN))
+                .unwrap_or(u32::MAX)
+                .max(1),
+            max_tokens: number("max_tokens").or_else(|| number("max_completion_tokens")),
+            stream: api != Api::Embeddings && body["stream"] == true,
+            tells_usage: body["stream_options"]["include_usage"] == true,
+            inputs,
+            dimensions: number("dimensions").unwrap_or(DIMENSIONS).clamp(1, 4_096),
+        })
+    }
+
+    /// The whole answer of so many tokens.
+    pub(crate) fn answer(&self, call: &ProviderCall, tokens: u32, head: &Letterhead) -> String {
+        match self.api {
+            Api::Chat => open_ai::answer(call, tokens, head),
+            Api::Embeddings => open_ai::embeddings(self, head),
+            Api::Messages => anthropic::answer(call, tokens, head),
+        }
+    }
+}
+
+/// Letters of all texts in a prompt; a number is a token that was counted already.
+fn letters(prompt: &Value) -> usize {
+    match prompt {
+        Value::String(text) => text.chars().count(),
+        Value::Array(parts) => parts.iter().map(letters).sum(),
+        Value::Object(keys) => ["content", "text"]
+            .into_iter()
+            .filter_map(|name| keys.get(name).map(letters))
+            .sum(),
+        Value::Number(_) => LETTERS_PER_TOKEN,
+        Value::Bool(_) | Value::Null => 0,
+    }
+}
+
+/// OpenAI's rule of thumb for English text (help.openai.com, "What are tokens and how to count them").
+const LETTERS_PER_TOKEN: usize = 4;
+/// Few, so that answers stay small; real models have hundreds.
+const DIMENSIONS: u32 = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(api: Api, body: &str) -> Result<Asked, String> {
+        Asked::read(api, body.as_bytes())
+    }
+
+    #[test]
+    fn tokens_are_a_quarter_of_the_letters_of_all_texts() {
+        let asked = |content: &str| {
+            let body = format!(
+                r#"{{"model": "m", "max_tokens": 9, "system": "12345678",
+                    "messages": [{{"role": "user", "content": {content}}}]}}"#
+            );
+            read(Api::Messages, &body).unwrap().prompt_tokens
+        };
+
+        assert_eq!(asked(r#""12345""#), 4);
+        assert_eq!(asked(r#"[{"type": "text", "text": "12345"}]"#), 4);
+        assert_eq!(asked(r#""""#), 2);
+    }
+
+    #[test]
+    fn a_limit_on_the_answer_has_two_names() {
+        for name in ["max_tokens", "max_completion_tokens"] {
+            let body = format!(r#"{{"model": "m", "messages": [], "{name}": 7}}"#);
+            assert_eq!(read(Api::Chat, &body).unwrap().max_tokens, Some(7));
+        }
+    }
+
+    #[test]
+    fn inputs_are_texts_or_lists_of_tokens() {
+        let inputs = |input: &str| {
+            let body = format!(r#"{{"model": "m", "input": {input}}}"#);
+            read(Api::Embeddings, &body).unwrap().inputs
+        };
+
+        assert_eq!(inputs(r#""one""#), 1);
+        assert_eq!(inputs(r#"["one", "two"]"#), 2);
+        assert_eq!(inputs("[1, 2, 3]"), 1);
+        assert_eq!(inputs("[[1], [2, 3]]"), 2);
+    }
+
+    #[test]
+    fn what_is_amiss_is_said() {
+        for (api, body, says) in [
+            (Api::Chat, "{", "not JSON"),
+            (Api::Chat, r#"{"messages": []}"#, "model"),
+            (Api::Chat, r#"{"model": "m"}"#, "messages"),
+            (Api::Embeddings, r#"{"model": "m"}"#, "input"),
+            (
+                Api::Messages,
+                r#"{"model": "m", "messages": []}"#,
+                "max_tokens",
+            ),
+        ] {
+            let error = read(api, body).unwrap_err();
+            assert!(error.contains(says), "{error}");
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Providers over HTTP, in real time: `POST /v1/chat/completions` and `/v1/embeddings` as OpenAI has
+//! them, `POST /v1/messages` as Anthropic has it, `GET /v1/models`, faults and all.
+//!
+//! The server decides nothing. [`Providers`](crate::Providers) say what each attempt gets, as in virtual
+//! time; `exchange/` says which bytes that is; the server waits for the moments and sends them.
+//!
+//! | file | does |
+//! | --- | --- |
+//! | `desk.rs` | keeps the providers and what was seen; hears the clock |
+//! | `serve.rs` | reads requests, plays exchanges |
+//! | `connection.rs` | resets a connection where the model says so |
+//! | `control.rs`, `seen.rs`, `metrics.rs` | lets a test change providers and see what came |
+
+mod connection;
+mod control;
+mod desk;
+mod metrics;
+mod seen;
+mod serve;
+
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+
+use router::Seed;
+use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle, time::timeout};
+
+use self::{connection::Door, desk::Desk};
+use crate::{error::SpecError, spec::ProviderSpec};
+
+/// A provider of the server, and by which names it is called.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Upstream {
+    /// Its name: the first part of a path (`/east/v1/chat/completions`), or the model of a request to
+    /// `/v1/…`. That called `default` gets what no name fits.
+    pub name: String,
+    /// Other models that are asked of it at `/v1/…`. Of several that fit, the first is asked.
+    pub models: Vec<String>,
+    /// What it does.
+    pub spec: ProviderSpec,
+}
+
+/// What a server is started with.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ServerOptions {
+    /// The providers, one at least.
+    pub upstreams: Vec<Upstream>,
+    /// The seed of their luck.
+    pub seed: Seed,
+    /// Tokens that a model says where nothing else does.
+    pub output_tokens: u32,
+}
+
+impl ServerOptions {
+    /// One provider that is called whatever the model.
+    #[must_use]
+    pub fn of(spec: ProviderSpec) -> Self {
+        Self {
+            upstreams: vec![Upstream {
+                name: DEFAULT.to_owned(),
+                models: Vec::new(),
+                spec,
+            }],
+            seed: Seed(0),
+            output_tokens: 50,
+        }
+    }
+}
+
+/// Why a server does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum ServerError {
+    /// The address is not to be had.
+    #[error("cannot listen on {address}: {source}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// There is no provider.
+    #[error("there is no provider; one at least is needed")]
+    Nobody,
+    /// A provider cannot be built.
+    #[error("provider {name}: {source}")]
+    Provider {
+        /// Its name.
+        name: String,
+        /// Why.
+        source: SpecError,
+    },
+}
+
+/// A server at work. It ends when this is dropped, or with [`stop`](Self::stop).
+///
+/// ```
+/// use mock_providers::{ProviderSpec, http::{MockServer, ServerOptions}};
+///
+/// # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+/// # runtime.block_on(async {
+/// let spec: ProviderSpec = serde_json::from_str(
+///     r#"{"preset": "generic", "faults": [{"scripted": {"steps": [{"outage": {}}]}}]}"#,
+/// ).unwrap();
+/// let server = MockServer::start(&ServerOptions::of(spec), ([127, 0, 0, 1], 0).into()).await.unwrap();
+/// // A client is given `server.url()` as its base URL.
+/// assert!(server.url().starts_with("http://127.0.0.1:"));
+/// # });
+/// ```
+#[derive(Debug)]
+pub struct MockServer {
+    address: SocketAddr,
+    desk: Arc<Desk>,
+    stop: Option<oneshot::Sender<()>>,
+    task: JoinHandle<()>,
+}
+
+impl MockServer {
+    /// Listens on `address`, of which the port may be 0, and serves from then on.
+    ///
+    /// # Errors
+    ///
+    /// If there is no provider, one cannot be built, or the address is not to be had.
+    pub async fn start(options: &ServerOptions, address: SocketAddr) -> Result<Self, ServerError> {
+        let desk = Arc::new(Desk::new(options)?);
+        let listen = |source| ServerError::Listen { address, source };
+        let listener = TcpListener::bind(address).await.map_err(listen)?;
+        let address = listener.local_addr().map_err(listen)?;
+        let (stop, stopped) = oneshot::channel();
+        let service = serve::service(Arc::clone(&desk));
+        let task = tokio::spawn(async move {
+            let server = axum::serve(Door(listener), service);
+            let ended = server.with_graceful_shutdown(async { drop(stopped.await) });
+            drop(ended.await);
+        });
+        Ok(Self {
+            address,
+            desk,
+            stop: Some(stop),
+            task,
+        })
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Where it listens, as a URL without a path.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Takes no more connections, lets exchanges end for so long, and then cuts those that have not.
+    pub async fn stop(mut self, patience: Duration) {
+        self.stop.take();
+        if timeout(patience, &mut self.task).await.is_err() {
+            self.desk.close();
+            drop(timeout(LAST_PATIENCE, &mut self.task).await);
+        }
+    }
+}
+
+impl Drop for MockServer {
+    fn drop(&mut self) {
+        self.desk.close();
+        self.task.abort();
+    }
+}
+
+const DEFAULT: &str = "default";
+/// Connections that were cut need a moment to be gone.
+const LAST_PATIENCE: Duration = Duration::from_millis(500);

@@ -1,0 +1,325 @@
+//! Reads requests and plays exchanges: each byte at its moment.
+
+use std::{convert::Infallible, io, sync::Arc, time::Duration};
+
+use axum::{
+    Router,
+    body::{Body, Bytes, to_bytes},
+    extract::{ConnectInfo, Request, State, connect_info::IntoMakeServiceWithConnectInfo},
+    http::{HeaderMap, Method, StatusCode, header},
+    response::Response,
+};
+use futures_util::{
+    future::{self, Either},
+    stream,
+};
+use router::Instant;
+use tokio::{task::yield_now, time::sleep_until};
+
+use super::{
+    connection::Fuse,
+    control,
+    desk::{Desk, Meeting, Visit},
+    metrics,
+};
+use crate::exchange::{
+    Head, Play,
+    asked::{Api, Asked},
+    frames::{End, Frames},
+    orders::Orders,
+};
+
+pub(super) fn service(desk: Arc<Desk>) -> IntoMakeServiceWithConnectInfo<Router, Fuse> {
+    Router::new()
+        .fallback(answer)
+        .with_state(desk)
+        .into_make_service_with_connect_info()
+}
+
+async fn answer(
+    State(desk): State<Arc<Desk>>,
+    ConnectInfo(fuse): ConnectInfo<Fuse>,
+    request: Request,
+) -> Result<Response, Infallible> {
+    let (parts, body) = request.into_parts();
+    let body = match to_bytes(body, LARGEST_BODY).await {
+        Ok(body) => body,
+        Err(error) => return Ok(json(StatusCode::PAYLOAD_TOO_LARGE, error.to_string())),
+    };
+    let path = parts.uri.path().trim_matches('/');
+    Ok(match Called::at(path) {
+        Called::Api(api, named) if parts.method == Method::POST => {
+            let named = named.as_deref();
+            exchange(&desk, &fuse, api, named, &parts.headers, &body).await
+        }
+        Called::Models if parts.method == Method::GET => models(&desk),
+        Called::Metrics => metrics::page(&desk),
+        Called::Control(path) => {
+            let query = parts.uri.query().unwrap_or_default();
+            control::answer(&desk, &parts.method, path, query, &body)
+        }
+        Called::Api(..) | Called::Models => {
+            complaint(StatusCode::METHOD_NOT_ALLOWED, Api::Chat, "wrong method")
+        }
+        Called::Nothing => {
+            let message = format!("there is nothing at /{path}");
+            complaint(StatusCode::NOT_FOUND, Api::Chat, &message)
+        }
+    })
+}
+
+/// What a path leads to.
+enum Called<'a> {
+    /// An API, and what the path says before it.
+    Api(Api, Option<String>),
+    Control(&'a str),
+    Metrics,
+    Models,
+    Nothing,
+}
+
+impl<'a> Called<'a> {
+    /// Reads a path without its outer slashes: `[NAME/][v1/]chat/completions`, or Azure's
+    /// `[NAME/]openai/deployments/NAME/chat/completions`.
+    fn at(path: &'a str) -> Self {
+        if path == "metrics" {
+            return Self::Metrics;
+        }
+        if let Some(rest) = path.strip_prefix("_mock") {
+            return Self::Control(rest.trim_matches('/'));
+        }
+        let apis = [
+            ("chat/completions", Some(Api::Chat)),
+            ("embeddings", Some(Api::Embeddings)),
+            ("messages", Some(Api::Messages)),
+            ("models", None),
+        ];
+        for (suffix, api) in apis {
+            let Some(before) = path.strip_suffix(suffix) else {
+                continue;
+            };
+            if !(before.is_empty() || before.ends_with('/')) {
+                continue;
+            }
+            let Some(api) = api else { return Self::Models };
+            let before = before.trim_end_matches('/');
+            let before = before.strip_suffix("v1").unwrap_or(before);
+            let name = match before.split_once("openai/deployments/") {
+                Some(("", deployment)) => deployment,
+                Some((name, _)) => name,
+                None => before,
+            };
+            let name = name.trim_matches('/');
+            return Self::Api(api, (!name.is_empty()).then(|| name.to_owned()));
+        }
+        Self::Nothing
+    }
+}
+
+async fn exchange(
+    desk: &Arc<Desk>,
+    fuse: &Fuse,
+    api: Api,
+    named: Option<&str>,
+    headers: &HeaderMap,
+    body: &Bytes,
+) -> Response {
+    let asked = match Asked::read(api, body) {
+        Ok(asked) => asked,
+        Err(message) => return complaint(StatusCode::BAD_REQUEST, api, &message),
+    };
+    let texts = headers.iter();
+    let texts = texts.filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)));
+    let orders = match Orders::read(texts) {
+        Ok(orders) => orders,
+        Err(message) => return complaint(StatusCode::BAD_REQUEST, api, &message),
+    };
+    let Some(upstream) = desk.called(named, &asked.model) else {
+        let message = format!("the model `{}` does not exist", asked.model);
+        return complaint(StatusCode::NOT_FOUND, api, &message);
+    };
+    match desk.meet(upstream, &asked, &orders) {
+        Ok(meeting) => play(meeting, fuse).await,
+        Err(error) => complaint(StatusCode::BAD_REQUEST, api, &error.to_string()),
+    }
+}
+
+/// Does what the model says, when it says.
+async fn play(meeting: Meeting, fuse: &Fuse) -> Response {
+    let Meeting { play, begun, visit } = meeting;
+    match play {
+        Play::Hang => {
+            visit.desk().closed().await;
+            reset(fuse)
+        }
+        Play::Reset { after } => {
+            wait(&visit, begun, after).await;
+            visit.end();
+            reset(fuse)
+        }
+        Play::Piece {
+            after,
+            head,
+            body,
+            cut,
+        } => {
+            if !wait(&visit, begun, after).await {
+                return reset(fuse);
+            }
+            visit.end();
+            if cut {
+                let length = body.len();
+                let mut response = respond(&head, cut_body(body));
+                let headers = response.headers_mut();
+                headers.insert(header::CONTENT_LENGTH, length.into());
+                response
+            } else {
+                respond(&head, Body::from(body))
+            }
+        }
+        Play::Stream {
+            after,
+            head,
+            frames,
+        } => {
+            if !wait(&visit, begun, after).await {
+                return reset(fuse);
+            }
+            respond(&head, streamed(frames, begun, visit))
+        }
+    }
+}
+
+/// Waits; `false`: the server closes before that.
+async fn wait(visit: &Visit, begun: Instant, after: Duration) -> bool {
+    let desk = visit.desk();
+    let at = begun.as_nanos().saturating_add(nanos(after));
+    let Some(at) = desk.clock.when(Instant::from_nanos(at)) else {
+        desk.closed().await;
+        return false;
+    };
+    let closed = std::pin::pin!(desk.closed());
+    let slept = std::pin::pin!(sleep_until(at.into()));
+    matches!(future::select(slept, closed).await, Either::Left(_))
+}
+
+fn nanos(length: Duration) -> u64 {
+    u64::try_from(length.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// The frames, each when it is due. A client that leaves drops the stream, and the visit with it.
+fn streamed(frames: Box<Frames>, begun: Instant, visit: Visit) -> Body {
+    let frames = stream::unfold(Some((frames, visit)), move |state| async move {
+        let (mut frames, visit) = state?;
+        let Some((after, frame)) = frames.next() else {
+            return match frames.end {
+                End::Whole => {
+                    visit.end();
+                    None
+                }
+                End::Cut => {
+                    visit.end();
+                    // The last frame leaves first.
+                    yield_now().await;
+                    Some((Err(cut()), None))
+                }
+                End::Silence => {
+                    visit.desk().closed().await;
+                    Some((Err(cut()), None))
+                }
+            };
+        };
+        if wait(&visit, begun, after).await {
+            Some((Ok(Bytes::from(frame)), Some((frames, visit))))
+        } else {
+            Some((Err(cut()), None))
+        }
+    });
+    Body::from_stream(frames)
+}
+
+/// The first half of a body, and then the end of the connection.
+fn cut_body(mut body: String) -> Body {
+    body.truncate(body.len() / 2);
+    Body::from_stream(stream::unfold(Some(Some(body)), |state| async move {
+        match state? {
+            Some(half) => Some((Ok(Bytes::from(half)), Some(None))),
+            None => {
+                yield_now().await;
+                Some((Err(cut()), None))
+            }
+        }
+    }))
+}
+
+fn cut() -> io::Error {
+    io::ErrorKind::ConnectionAborted.into()
+}
+
+/// A response that never leaves: the connection is reset in its place.
+fn reset(fuse: &Fuse) -> Response {
+    fuse.blow();
+    Response::default()
+}
+
+fn respond(head: &Head, body: Body) -> Response {
+    let mut response = Response::builder()
+        .status(head.status)
+        .header(header::CONTENT_TYPE, head.content_type);
+    for (name, value) in &head.headers {
+        response = response.header(*name, value);
+    }
+    response
+        .body(body)
+        .unwrap_or_else(|error| json(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))
+}
+
+/// An error that is the caller's, or the test's, and none of the model's.
+fn complaint(status: StatusCode, api: Api, message: &str) -> Response {
+    json(status, api.complaint("invalid_request_error", message))
+}
+
+pub(super) fn json(status: StatusCode, body: String) -> Response {
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = status;
+    let json = header::HeaderValue::from_static("application/json");
+    response.headers_mut().insert(header::CONTENT_TYPE, json);
+    response
+}
+
+fn models(desk: &Desk) -> Response {
+    let created = desk.clock.epoch().unix_seconds();
+    let models = desk.models().into_iter().map(|id| {
+        serde_json::json!({"id": id, "object": "model", "created": created, "owned_by": "routelab"})
+    });
+    let list = serde_json::json!({"object": "list", "data": models.collect::<Vec<_>>()});
+    json(StatusCode::OK, list.to_string())
+}
+
+/// Prompts of a million tokens fit.
+const LARGEST_BODY: usize = 64 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_names_the_api_and_who_is_called() {
+        let called = |path| match Called::at(path) {
+            Called::Api(api, named) => Some((api, named)),
+            Called::Control(_) | Called::Metrics | Called::Models | Called::Nothing => None,
+        };
+        let named = |api, name: &str| Some((api, Some(name.to_owned())));
+
+        assert_eq!(called("v1/chat/completions"), Some((Api::Chat, None)));
+        assert_eq!(called("chat/completions"), Some((Api::Chat, None)));
+        assert_eq!(called("v1/embeddings"), Some((Api::Embeddings, None)));
+        assert_eq!(called("east/v1/messages"), named(Api::Messages, "east"));
+        assert_eq!(called("east/chat/completions"), named(Api::Chat, "east"));
+        let azure = "openai/deployments/gpt/chat/completions";
+        assert_eq!(called(azure), named(Api::Chat, "gpt"));
+        let azure = "east/openai/deployments/gpt/chat/completions";
+        assert_eq!(called(azure), named(Api::Chat, "east"));
+        assert_eq!(called("v1/nonsense"), None);
+    }
+}
