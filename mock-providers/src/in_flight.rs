@@ -64,6 +64,8 @@ mod tests {
             output_tokens: 1,
             max_tokens: None,
             stream: false,
+            beginning: crate::prompt_cache::Beginning::default(),
+            batch: false,
         };
         let at = Instant::from_secs_f64;
         let mut under_way = InFlight::default();

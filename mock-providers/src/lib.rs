@@ -12,6 +12,7 @@
 //! | `spec.rs`, `presets/` | what is written in a scenario, and the named providers |
 //! | `latency/`, `dist.rs`, `fit.rs`, `sampler.rs`, `normal.rs` | time to the first token and for each further one |
 //! | `quota/` | 429 and `retry-after` |
+//! | `prompt_cache.rs` | which tokens of a prompt are billed as cached |
 //! | `providers.rs` | several deployments, of which some share a quota |
 //! | `wire/` | headers and error bodies, for servers |
 //! | `queue.rs`, `in_flight.rs` | how long an attempt waits where only so many are answered at once |
@@ -38,6 +39,7 @@ mod normal;
 mod normal_tables;
 mod place;
 mod presets;
+mod prompt_cache;
 mod provider;
 mod providers;
 mod queue;
@@ -55,6 +57,7 @@ pub use error::SpecError;
 pub use failure::{FailureMode, KnownIncidents, known_incidents};
 pub use latency::{DailySpec, HourPoint, LatencySpec, LoadCurve, LoadMeasure, LoadPoint, Slows};
 pub use presets::{Measured, Parameter, Preset, Setting, Shape, measured, presets};
+pub use prompt_cache::{Beginning, PromptCacheSpec};
 pub use provider::{FaultSpan, Provider};
 pub use providers::Providers;
 pub use quota::{HintForm, Lowered, OutputCharge, QuotaSpec, SlopeSpec, TokenCharge, WindowKind};

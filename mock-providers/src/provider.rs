@@ -17,6 +17,7 @@ use crate::{
     luck::Luck,
     place::Place,
     presets,
+    prompt_cache::PromptCache,
     queue::Slots,
     quota::Quota,
     reply::{ProviderCall, Reply, Silence, cut_short, silent_answer, stalled, whole_answer},
@@ -45,6 +46,7 @@ pub struct Provider {
     slots: Option<Slots>,
     /// Kept where the latency depends on it.
     in_flight: Option<InFlight>,
+    prompt_cache: Option<Box<PromptCache>>,
     faults: Vec<Box<dyn Fault>>,
     dialect: Dialect,
     origin: Origin,
@@ -110,6 +112,10 @@ impl Provider {
             Some(count) => Some(Slots::new(count, &place)?),
             None => None,
         };
+        let prompt_cache = match spec.prompt_cache {
+            Some(spec) => Some(PromptCache::new(spec, &place.key("prompt_cache"))?),
+            None => None,
+        };
         let modes = spec.faults.as_deref().unwrap_or_default();
         let faults = Site::each(modes, origin, &place.key("faults"))
             .map(|(mode, site)| mode.build(&site))
@@ -121,6 +127,7 @@ impl Provider {
             limits,
             slots,
             in_flight: reads.then(InFlight::default),
+            prompt_cache: prompt_cache.map(Box::new),
             faults,
             dialect: spec.dialect.unwrap_or_default(),
             origin,
@@ -194,7 +201,7 @@ impl Provider {
             let reply = Reply::failure(failure, quota.rejection());
             return drag.hinted(reply.in_manner(Manner::Limited(cause)));
         }
-        let (reply, delivered) = match verdict {
+        let (mut reply, delivered) = match verdict {
             Verdict::Fail(denial) => (drag.hinted(denial.reply()), 0),
             Verdict::Hang => (Reply::hang(), 0),
             Verdict::SayNothing(after, how) => (silent_answer(call, after, how), 0),
@@ -211,6 +218,7 @@ impl Provider {
                 self.served(at, call, pace, verdict)
             }
         };
+        self.bill(at, call, &mut reply);
         if let Some(in_flight) = &mut self.in_flight {
             in_flight.add(call, at + reply.total_after);
         }
@@ -224,6 +232,22 @@ impl Provider {
             quota.charge(call, delivered, end);
         }
         reply
+    }
+
+    /// Writes into an answer's usage at which prices its tokens are billed.
+    #[inline]
+    fn bill(&mut self, at: Instant, call: &ProviderCall, reply: &mut Reply) {
+        if let Outcome::Success {
+            usage,
+            first_token_after,
+        } = &mut reply.outcome
+        {
+            usage.batch = call.batch;
+            if let Some(cache) = &mut self.prompt_cache {
+                let begins_after = first_token_after.unwrap_or(reply.total_after);
+                usage.cached_tokens = cache.read(at, call, begins_after);
+            }
+        }
     }
 
     /// What an attempt gets that is answered, and the tokens of it.

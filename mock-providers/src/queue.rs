@@ -91,6 +91,8 @@ mod tests {
             output_tokens: 1,
             max_tokens: None,
             stream: false,
+            beginning: crate::prompt_cache::Beginning::default(),
+            batch: false,
         }
     }
 

@@ -6,6 +6,7 @@ use router::{DeploymentId, ErrorClass, Failure, Outcome, Reached, RequestId, Usa
 
 use crate::{
     latency::Pace,
+    prompt_cache::Beginning,
     wire::{Break, Manner},
 };
 
@@ -26,6 +27,10 @@ pub struct ProviderCall {
     pub max_tokens: Option<u32>,
     /// Whether the answer is streamed.
     pub stream: bool,
+    /// What other prompts begin with too.
+    pub beginning: Beginning,
+    /// Whether it is billed as part of a batch job.
+    pub batch: bool,
 }
 
 impl ProviderCall {

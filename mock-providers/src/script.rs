@@ -18,7 +18,7 @@ use crate::reply::{ProviderCall, Reply};
 /// let mut script = Script::always(well).on_call(0, down).on_call(2, down);
 /// # let call = mock_providers::ProviderCall { request: router::RequestId(0), attempt: 0,
 /// #     deployment: router::DeploymentId(0), prompt_tokens: 1, output_tokens: 1, max_tokens: None,
-/// #     stream: false };
+/// #     stream: false, beginning: Default::default(), batch: false };
 /// # let at = router::Instant::ZERO;
 /// let replies = [(); 4].map(|()| script.respond(at, &call));
 /// assert_eq!(replies, [down, well, down, well]);

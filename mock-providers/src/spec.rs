@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    error::SpecError, failure::FailureMode, latency::LatencySpec, presets, quota::QuotaSpec,
-    wire::Dialect,
+    error::SpecError, failure::FailureMode, latency::LatencySpec, presets,
+    prompt_cache::PromptCacheSpec, quota::QuotaSpec, wire::Dialect,
 };
 
 /// What a provider is like: how long it takes, what it lets through, and how it fails.
@@ -44,6 +44,9 @@ pub struct ProviderSpec {
     /// The provider's own quota. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quota: Option<QuotaSpec>,
+    /// Its own prompt cache, which makes prompts cheaper. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt_cache: Option<PromptCacheSpec>,
     /// Attempts that it answers at once, from 1 to 4,096; the others wait, first come, first served.
     /// Default: no bound, as with a large provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -87,12 +90,17 @@ impl ProviderSpec {
             (Some(own), Some(base)) => Some(own.over(base)),
             (own, _) => own.clone(),
         };
+        let prompt_cache = match (self.prompt_cache, base.prompt_cache) {
+            (Some(own), Some(base)) => Some(own.over(base)),
+            (own, base) => own.or(base),
+        };
         Ok(Self {
             preset: None,
             fleet: self.fleet.clone().or(base.fleet),
             dialect: self.dialect.or(base.dialect),
             latency,
             quota,
+            prompt_cache,
             max_concurrent: self.max_concurrent.or(base.max_concurrent),
             faults: self.faults.clone().or(base.faults),
         })

@@ -123,7 +123,7 @@ impl<'a> ArmReader<'a> {
     }
 
     /// What is found in the LiteLLM config of an arm that was read.
-    pub(crate) fn findings(&self, arm: &[usize]) -> Vec<Finding> {
+    pub(crate) fn findings(&self, arm: &[usize], cell: &Cell) -> Vec<Finding> {
         let read = self.configs.get(&self.touching(arm, &CONFIG));
         let (Some(config), Ok(tree)) = (read, put(self.tree, self.axes, arm)) else {
             return Vec::new();
@@ -131,7 +131,13 @@ impl<'a> ArmReader<'a> {
         let Some(node) = tree.get("litellm") else {
             return Vec::new();
         };
-        let mut found = lint::findings(&config.account, &config.router, node, self.litellm_file);
+        let mut found = lint::findings(
+            &config.account,
+            &config.router,
+            node,
+            self.litellm_file,
+            Some(&cell.workload),
+        );
         if self.litellm_file == self.file {
             for finding in &mut found {
                 finding.path = format!("litellm.{}", finding.path);

@@ -67,4 +67,4 @@ pub use load::Scenario;
 pub use plan::{Action, Arm, Axis, Deed, ProviderBinding, RunPlan, Slo};
 pub use schema::{Kind, schema_json};
 pub use source::{LoadOptions, Source};
-pub use workload::{Arrival, Arrivals, Workload};
+pub use workload::{Arrival, Arrivals, Workload, senders::Provenance};

@@ -127,7 +127,6 @@ impl Scenario {
             replications,
             arms: grid.iter().map(|arm| sweep.labels(arm)).collect(),
             axes,
-            cells,
             reference,
             expect,
             used: account
@@ -139,7 +138,8 @@ impl Scenario {
             ignored_lines: account
                 .map(|config| config.ignored_in_lines())
                 .unwrap_or_default(),
-            findings: reader.findings(&grid[reference]),
+            findings: reader.findings(&grid[reference], &cells[reference]),
+            cells,
             traces: reader.files.request_traces(),
             notes: reader.files.notes,
         })

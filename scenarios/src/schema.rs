@@ -17,6 +17,7 @@ use serde::{
 use crate::{
     workload::{
         arrivals::ArrivalSpec,
+        senders::SenderSpec,
         trace::{TraceColumns, TraceFormat, Unsorted},
     },
     yaml::Value,
@@ -122,6 +123,11 @@ pub struct WorkloadSpec {
     /// The callers' limit on answers, in tokens. Default: none.
     #[serde(default)]
     pub max_tokens: Option<u32>,
+    /// Who sends, by a name of one's choice: shares of the requests with what they have in common.
+    /// Default: requests of nobody in particular, each unlike all others. Traces are not asked who sent
+    /// their requests; senders hold for recorded requests too.
+    #[serde(default)]
+    pub senders: Option<BTreeMap<String, SenderSpec>>,
 }
 
 /// `workload.lengths`: `prompt` and `output`, or `file`.

@@ -4,6 +4,7 @@
 //! files give the same workload.
 
 use std::{
+    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
     sync::Arc,
@@ -22,6 +23,7 @@ use crate::{
         dist, length_file,
         lengths::{LENGTHS_PRESETS, Length, LengthShape, Lengths, LengthsPreset, TOKENS_AT_MOST},
         log_normal::LogNormal,
+        senders::{self, Askable},
         trace::{Trace, grouped},
     },
     yaml::Node,
@@ -122,7 +124,7 @@ fn made(
     askable: &[String],
     files: &mut Files,
 ) -> Result<Workload, ScenarioError> {
-    let (models, mix) = models(spec, askable)?;
+    let (mut models, mix) = models(spec, askable)?;
     let stream_share = spec.stream_share.unwrap_or(0.0);
     if !(0.0..=1.0).contains(&stream_share) {
         return Err(number("stream_share", stream_share, "a share from 0 to 1"));
@@ -161,12 +163,25 @@ fn made(
         }
     };
     let max_tokens = spec.max_tokens;
+    let senders = match &spec.senders {
+        None => None,
+        Some(specs) => {
+            let mut askable = Askable {
+                names: askable,
+                models: &mut models,
+                stream_share,
+                max_tokens,
+            };
+            senders::senders(specs, &mut askable)?
+        }
+    };
     let workload = Workload {
         models,
         mix,
         duration,
         stream_share,
         max_tokens,
+        senders,
         traffic,
     };
     let expected = workload.expected_arrivals();
@@ -195,26 +210,33 @@ fn models(
     spec: &WorkloadSpec,
     askable: &[String],
 ) -> Result<(Vec<String>, Vec<f64>), ScenarioError> {
-    let first = || {
-        askable
-            .first()
-            .cloned()
-            .into_iter()
-            .map(|name| (name, 1.0))
-            .collect()
-    };
-    let shares: Vec<(String, f64)> = match &spec.models {
-        None => first(),
-        Some(NameOr::Name(name)) => vec![(name.clone(), 1.0)],
-        Some(NameOr::Given(shares)) => shares.iter().map(|(n, s)| (n.clone(), *s)).collect(),
+    match (&spec.models, askable.first()) {
+        (Some(models), _) => mix(models, askable, "models"),
+        (None, first) => mix(
+            &NameOr::Given(first.cloned().into_iter().map(|name| (name, 1.0)).collect()),
+            askable,
+            "models",
+        ),
+    }
+}
+
+/// Models with cumulative shares of which the last is 1. `key` is where they stand.
+pub(crate) fn mix(
+    models: &NameOr<BTreeMap<String, f64>>,
+    askable: &[String],
+    key: &str,
+) -> Result<(Vec<String>, Vec<f64>), ScenarioError> {
+    let shares: Vec<(String, f64)> = match models {
+        NameOr::Name(name) => vec![(name.clone(), 1.0)],
+        NameOr::Given(shares) => shares.iter().map(|(n, s)| (n.clone(), *s)).collect(),
     };
     if shares.is_empty() || shares.len() > usize::from(u16::MAX) {
         return Err(ScenarioError::new(format!("found {} models", shares.len()))
-            .key("models")
+            .key(key)
             .help("accepted are from 1 to 65,535 names with their shares"));
     }
     for (name, share) in &shares {
-        let key = crate::yaml::join("models", name);
+        let key = crate::yaml::join(key, name);
         if !askable
             .iter()
             .any(|known| crate::providers::glob(known, name))

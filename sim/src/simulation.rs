@@ -10,12 +10,12 @@
 
 use std::{collections::BTreeMap, mem, time::Duration};
 
-use mock_providers::{FaultSpan, ProviderCall, Providers};
+use mock_providers::{Beginning, FaultSpan, ProviderCall, Providers};
 use router::{
     Attempt, DeploymentId, Instant, ModelId, Observer, Outcome, Parked, Request, RequestId, Router,
     Step, Turn, Wait,
 };
-use scenarios::{Arrival, RunPlan};
+use scenarios::{Arrival, Provenance, RunPlan};
 
 use crate::{
     EventQueue, SimError, Watch, deadline, operator,
@@ -139,7 +139,8 @@ impl Simulation {
             if requests % REQUESTS_PER_LOOK == 0 {
                 progress.look(now, watch)?;
             }
-            self.arrive(RequestId(requests), &arrival, observer)?;
+            let provenance = plan.workload.provenance(plan.seed, requests);
+            self.arrive(RequestId(requests), &arrival, provenance, observer)?;
             requests += 1;
         }
         self.check_drained(now)?;
@@ -174,9 +175,10 @@ impl Simulation {
         &mut self,
         id: RequestId,
         arrival: &Arrival,
+        provenance: Option<Provenance<'_>>,
         observer: &mut impl Observer,
     ) -> Result<(), SimError> {
-        let request = Request {
+        let mut request = Request {
             id,
             model: self.models[usize::from(arrival.model)],
             prompt_tokens: arrival.prompt_tokens,
@@ -185,6 +187,12 @@ impl Simulation {
             origin: router::Origin::default(),
             overrides: None,
         };
+        let (mut beginning, mut batch) = (Beginning::default(), false);
+        if let Some(from) = provenance {
+            request.origin = from.origin;
+            request.overrides = from.overrides.cloned();
+            (beginning, batch) = (from.beginning, from.batch);
+        }
         let call = ProviderCall {
             request: id,
             attempt: 0,
@@ -193,6 +201,8 @@ impl Simulation {
             output_tokens: arrival.output_tokens,
             max_tokens: arrival.max_tokens,
             stream: arrival.stream,
+            beginning,
+            batch,
         };
         let place = self.occupy(Unfinished {
             call,

@@ -3,7 +3,7 @@
 use super::{
     Preset, Setting, Shape, assumed,
     measured::{TWENTY_MS_A_TOKEN, TWENTY_MS_GROUNDS},
-    sourced,
+    prompt_cache, sourced,
 };
 use crate::{
     quota::{HintForm, OutputCharge, TokenCharge, WindowKind},
@@ -46,6 +46,12 @@ pub(super) const ANTHROPIC: Preset = Preset {
             "2024-07-08",
             "github.com/anthropics/anthropic-sdk-typescript/pull/358: `retry-after` is always sent; \
              docs.anthropic.com, rate limits (field notes D1)",
+        ),
+        sourced(
+            prompt_cache(1_024, 1, 300.0, true),
+            "2026",
+            "platform.claude.com, prompt caching: with `cache_control` only, from 1,024 tokens on for most models, for \
+             5 minutes that each use renews",
         ),
         sourced(
             Setting::Dialect(Dialect::Anthropic),

@@ -3,7 +3,7 @@
 use super::{
     Preset, Setting, Shape, assumed,
     measured::{GPT_4O, TWENTY_MS_A_TOKEN, TWENTY_MS_GROUNDS},
-    sourced,
+    prompt_cache, sourced,
 };
 use crate::{
     quota::{HintForm, TokenCharge, WindowKind},
@@ -49,6 +49,7 @@ pub(super) const PAYG: Preset = Preset {
             "learn.microsoft.com, Azure OpenAI quota: `retry-after` beside `retry-after-ms` (field \
              notes D1)",
         ),
+        AZURE_PROMPT_CACHE,
         AZURE_DIALECT,
     ],
 };
@@ -96,9 +97,17 @@ pub(super) const PTU: Preset = Preset {
             "the same article: `retry-after-ms` and `retry-after` tell when utilisation is below \
              100 % again (a median of 43 ms was seen: hyeonsangjeon.github.io, PTU recovery, 2026)",
         ),
+        AZURE_PROMPT_CACHE,
         AZURE_DIALECT,
     ],
 };
+
+const AZURE_PROMPT_CACHE: super::Parameter = assumed(
+    prompt_cache(1_024, 128, 300.0, false),
+    "2026",
+    "learn.microsoft.com, Azure OpenAI prompt caching: from 1,024 tokens on, in steps of 128, cleared after \
+     5 to 10 minutes without use; that it is the shorter is an assumption",
+);
 
 const AZURE_DIALECT: super::Parameter = sourced(
     Setting::Dialect(Dialect::Azure),

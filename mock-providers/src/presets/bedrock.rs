@@ -1,6 +1,6 @@
 //! Amazon Bedrock.
 
-use super::{Preset, Setting, Shape, assumed, sourced};
+use super::{Preset, Setting, Shape, assumed, prompt_cache, sourced};
 use crate::{
     quota::{HintForm, TokenCharge, WindowKind},
     wire::Dialect,
@@ -72,6 +72,12 @@ pub(super) const BEDROCK: Preset = Preset {
             Setting::RetryAfter(HintForm::None),
             "2026",
             "AWS documents no retry-after (field notes D1)",
+        ),
+        sourced(
+            prompt_cache(1_024, 1, 300.0, true),
+            "2026",
+            "docs.aws.amazon.com, Bedrock prompt caching: with cache checkpoints only, from 1,024 tokens on for most \
+             Claude models, for 5 minutes that each use renews",
         ),
         sourced(
             Setting::Dialect(Dialect::Bedrock),

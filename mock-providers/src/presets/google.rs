@@ -3,7 +3,7 @@
 use super::{
     Preset, Setting, assumed,
     measured::{GEMINI_25_FLASH, TWENTY_MS_A_TOKEN, TWENTY_MS_GROUNDS},
-    sourced,
+    prompt_cache, sourced,
 };
 use crate::{
     failure::{FailureMode, Hint, SharedCapacity},
@@ -38,6 +38,12 @@ pub(super) const GEMINI: Preset = Preset {
             "2026-09-03",
             "github.com/dcdpr/jp/pull/1061: no Retry-After header, the wait stands in the body as \
              RetryInfo.retryDelay (field notes D1), where LiteLLM's router does not look",
+        ),
+        assumed(
+            prompt_cache(1_024, 1, 300.0, false),
+            "2025-05",
+            "developers.googleblog.com, implicit caching: by itself from 1,024 tokens on for Gemini 2.5 Flash; no \
+             lifetime is documented but a few minutes are told",
         ),
         sourced(
             Setting::Dialect(Dialect::Google),
@@ -81,6 +87,12 @@ pub(super) const VERTEX_DSQ: Preset = Preset {
             "2025",
             "no public number of how often; with these 0.2 % of attempts are turned away in a few \
              spells a day, as in discuss.ai.google.dev/t/115831: a few times per hour under steady load",
+        ),
+        assumed(
+            prompt_cache(1_024, 1, 300.0, false),
+            "2025-05",
+            "developers.googleblog.com, implicit caching: by itself from 1,024 tokens on for Gemini 2.5 Flash; no \
+             lifetime is documented but a few minutes are told",
         ),
         sourced(
             Setting::Dialect(Dialect::Google),

@@ -1,6 +1,6 @@
 //! Groq.
 
-use super::{Preset, Setting, Shape, sourced};
+use super::{Preset, Setting, Shape, assumed, prompt_cache, sourced};
 use crate::{
     quota::{HintForm, WindowKind},
     wire::Dialect,
@@ -50,6 +50,11 @@ pub(super) const GROQ: Preset = Preset {
             Setting::RetryAfter(HintForm::Seconds),
             "2026",
             "console.groq.com, rate limits: `retry-after` in seconds, on 429 only",
+        ),
+        assumed(
+            prompt_cache(1_024, 1, 7_200.0, false),
+            "2026",
+            "console.groq.com, prompt caching: by itself, kept for 2 hours without use; the least differs by model",
         ),
         sourced(
             Setting::Dialect(Dialect::Groq),

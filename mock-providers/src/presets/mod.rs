@@ -20,6 +20,7 @@ use crate::{
     error::SpecError,
     failure::FailureMode,
     latency::{LatencySpec, LoadCurve, LoadMeasure, LoadPoint, Slows},
+    prompt_cache::PromptCacheSpec,
     quota::{HintForm, OutputCharge, QuotaSpec, TokenCharge, WindowKind},
     spec::ProviderSpec,
     wire::Dialect,
@@ -84,6 +85,8 @@ pub enum Setting {
     CountRejected(bool),
     /// `quota.retry_after`.
     RetryAfter(HintForm),
+    /// `prompt_cache`.
+    PromptCache(PromptCacheSpec),
     /// `dialect`.
     Dialect(Dialect),
     /// An entry of `faults`.
@@ -155,6 +158,16 @@ const fn assumed(setting: Setting, dated: &'static str, source: &'static str) ->
     }
 }
 
+/// A prompt cache: at least so many tokens, in steps, kept so long after the last use.
+const fn prompt_cache(at_least: u32, step: u32, ttl_s: f64, marked_only: bool) -> Setting {
+    Setting::PromptCache(PromptCacheSpec {
+        at_least_tokens: Some(at_least),
+        step_tokens: Some(step),
+        ttl_s: Some(ttl_s),
+        marked_only: Some(marked_only),
+    })
+}
+
 const PRESETS: &[Preset] = &[
     anthropic::ANTHROPIC,
     azure::PAYG,
@@ -189,7 +202,7 @@ impl Preset {
     pub fn spec(&self) -> ProviderSpec {
         let mut latency = LatencySpec::default();
         let mut quota = QuotaSpec::default();
-        let mut dialect = None;
+        let (mut prompt_cache, mut dialect) = (None, None);
         let mut max_concurrent = None;
         let mut faults = Vec::new();
         for parameter in self.parameters {
@@ -214,6 +227,7 @@ impl Preset {
                 Setting::DayStartsUtcH(hour) => quota.day_starts_utc_h = Some(hour),
                 Setting::CountRejected(counts) => quota.count_rejected = Some(counts),
                 Setting::RetryAfter(form) => quota.retry_after = Some(form),
+                Setting::PromptCache(cache) => prompt_cache = Some(cache),
                 Setting::Dialect(whose) => dialect = Some(whose),
                 Setting::Fault(mode) => faults.push(mode),
             }
@@ -223,6 +237,7 @@ impl Preset {
             dialect,
             latency: Some(latency),
             quota: Some(quota),
+            prompt_cache,
             max_concurrent,
             faults: Some(faults).filter(|faults| !faults.is_empty()),
             ..ProviderSpec::default()

@@ -3,7 +3,7 @@
 use super::{
     Preset, Setting, assumed,
     measured::{GPT_4O, TWENTY_MS_A_TOKEN, TWENTY_MS_GROUNDS},
-    sourced,
+    prompt_cache, sourced,
 };
 use crate::{
     quota::{HintForm, TokenCharge, WindowKind},
@@ -43,6 +43,12 @@ pub(super) const OPENAI: Preset = Preset {
             "2026",
             "the 429 pages tell clients to obey `retry-after` if it is there, and the client library \
              reads it (field notes D2)",
+        ),
+        assumed(
+            prompt_cache(1_024, 128, 300.0, false),
+            "2026",
+            "developers.openai.com, prompt caching: by itself from 1,024 tokens on; steps of 128 and a lifetime of 5 \
+             to 10 minutes without use as Azure documents for the same models, of which the shorter is taken",
         ),
         sourced(
             Setting::Dialect(Dialect::OpenAi),

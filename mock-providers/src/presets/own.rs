@@ -3,7 +3,7 @@
 use super::{
     Preset, Setting, Shape, assumed,
     measured::{TWENTY_MS_A_TOKEN, TWENTY_MS_GROUNDS},
-    sourced,
+    prompt_cache, sourced,
 };
 use crate::{
     failure::{ErrorRate, FailureMode, Hang, MidStream, MidStreamHow},
@@ -29,6 +29,11 @@ pub(super) const GENERIC: Preset = Preset {
             "2026",
             "what field notes E1 calculate with",
         ),
+        assumed(
+            prompt_cache(1_024, 1, 300.0, false),
+            "2026",
+            USUAL_PROMPT_CACHE,
+        ),
     ],
 };
 
@@ -43,6 +48,11 @@ pub(super) const FLAKY: Preset = Preset {
             Setting::Window(WindowKind::TokenBucket),
             "2026",
             "what field notes E1 calculate with",
+        ),
+        assumed(
+            prompt_cache(1_024, 1, 300.0, false),
+            "2026",
+            USUAL_PROMPT_CACHE,
         ),
         assumed(error_rate(0.02, 500), "2026", FLAKY_GROUNDS),
         assumed(error_rate(0.01, 503), "2026", FLAKY_GROUNDS),
@@ -91,6 +101,8 @@ const fn error_rate(share: f64, status: u16) -> Setting {
 
 const FLAKY_GROUNDS: &str = "no provider's: each kind often enough to be seen in a thousand requests (kinds: field notes D4)";
 
+const USUAL_PROMPT_CACHE: &str = "the least of OpenAI, Azure and Google alike, and the shortest lifetime that any of them documents";
+
 pub(super) const VLLM: Preset = Preset {
     name: "vllm",
     aliases: &[],
@@ -135,6 +147,12 @@ pub(super) const VLLM: Preset = Preset {
             Setting::MaxConcurrent(128),
             "2026-04-25",
             "the same run: max_num_seqs 128",
+        ),
+        assumed(
+            prompt_cache(16, 16, 3_600.0, false),
+            "2026",
+            "docs.vllm.ai, automatic prefix caching: whole blocks of 16 tokens, the longest unused given up first; \
+             memory for an hour of them is an assumption",
         ),
         assumed(
             Setting::Dialect(Dialect::Plain),

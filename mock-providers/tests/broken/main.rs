@@ -39,6 +39,8 @@ fn call(request: u64, stream: bool) -> ProviderCall {
         output_tokens: 11,
         max_tokens: None,
         stream,
+        beginning: mock_providers::Beginning::default(),
+        batch: false,
     }
 }
 

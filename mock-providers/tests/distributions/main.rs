@@ -25,6 +25,8 @@ fn answers(mut provider: Provider) -> Vec<(f64, f64)> {
                 output_tokens: 2,
                 max_tokens: None,
                 stream: true,
+                beginning: mock_providers::Beginning::default(),
+                batch: false,
             };
             // So far apart that nobody waits for a slot.
             let now = Instant::from_nanos(request * 100_000_000_000);

@@ -39,6 +39,8 @@ fn call(request: u64) -> ProviderCall {
         output_tokens: 11,
         max_tokens: None,
         stream: true,
+        beginning: mock_providers::Beginning::default(),
+        batch: false,
     }
 }
 

@@ -39,6 +39,8 @@ fn fails(providers: &mut Providers, now: Instant, request: u64, deployment: u32)
         output_tokens: 1,
         max_tokens: None,
         stream: false,
+        beginning: mock_providers::Beginning::default(),
+        batch: false,
     };
     matches!(providers.respond(now, &call).outcome, Outcome::Failure(_))
 }

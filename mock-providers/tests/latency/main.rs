@@ -22,6 +22,8 @@ fn call(request: u64, output_tokens: u32) -> ProviderCall {
         output_tokens,
         max_tokens: None,
         stream: true,
+        beginning: mock_providers::Beginning::default(),
+        batch: false,
     }
 }
 

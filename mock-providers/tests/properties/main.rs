@@ -28,6 +28,8 @@ fn call(request: u64, prompt_tokens: u32) -> ProviderCall {
         output_tokens: 10,
         max_tokens: None,
         stream: false,
+        beginning: mock_providers::Beginning::default(),
+        batch: false,
     }
 }
 

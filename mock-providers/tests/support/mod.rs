@@ -13,6 +13,8 @@ pub(crate) fn call(request: u64) -> ProviderCall {
         output_tokens: 50,
         max_tokens: None,
         stream: false,
+        beginning: mock_providers::Beginning::default(),
+        batch: false,
     }
 }
 

@@ -146,6 +146,8 @@ impl Pair {
             output_tokens: 11,
             max_tokens: None,
             stream: true,
+            beginning: mock_providers::Beginning::default(),
+            batch: false,
         };
         let at = Instant::from_secs_f64(second);
         self.with.respond(at, &call) != self.without.respond(at, &call)

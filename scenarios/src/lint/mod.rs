@@ -27,7 +27,7 @@ use router::RouterConfig;
 
 pub use self::catalogue::{CatalogueEntry, catalogue};
 use self::subject::Subject;
-use crate::{litellm::LitellmConfig, yaml::Node};
+use crate::{litellm::LitellmConfig, workload::Workload, yaml::Node};
 
 /// One finding.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -93,15 +93,17 @@ impl fmt::Display for Finding {
 /// The findings of a config, the worst first, and then in the order of the file.
 ///
 /// `router` is what the config gives under a profile and with a price registry, if there is one;
-/// `node` is the config as a tree, `file` its name.
+/// `node` is the config as a tree, `file` its name. `workload` is whose requests it is to serve in a
+/// scenario; `None` for a config alone.
 #[must_use]
 pub fn findings(
     config: &LitellmConfig,
     router: &RouterConfig,
     node: &Node,
     file: &str,
+    workload: Option<&Workload>,
 ) -> Vec<Finding> {
-    let subject = Subject::new(config, router, node);
+    let subject = Subject::new(config, router, node, workload);
     let mut findings: Vec<Finding> = catalogue::RULES
         .iter()
         .flat_map(|rules| rules.iter())

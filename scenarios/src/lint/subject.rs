@@ -8,6 +8,7 @@ use crate::{
     error::did_you_mean,
     litellm::{DeploymentFacts, LitellmConfig},
     providers::glob,
+    workload::Workload,
     yaml::{Node, Value, join},
 };
 
@@ -16,6 +17,8 @@ pub(super) struct Subject<'a> {
     pub(super) config: &'a LitellmConfig,
     pub(super) router: &'a RouterConfig,
     pub(super) groups: Vec<Group<'a>>,
+    /// Whose requests it serves; `None` for a config alone.
+    pub(super) workload: Option<&'a Workload>,
     node: &'a Node,
 }
 
@@ -60,7 +63,12 @@ impl Hit {
 }
 
 impl<'a> Subject<'a> {
-    pub(super) fn new(config: &'a LitellmConfig, router: &'a RouterConfig, node: &'a Node) -> Self {
+    pub(super) fn new(
+        config: &'a LitellmConfig,
+        router: &'a RouterConfig,
+        node: &'a Node,
+        workload: Option<&'a Workload>,
+    ) -> Self {
         let mut groups: Vec<Group<'a>> = Vec::new();
         let mut places: BTreeMap<&str, usize> = BTreeMap::new();
         for (index, deployment) in router.deployments.iter().enumerate() {
@@ -76,6 +84,7 @@ impl<'a> Subject<'a> {
             config,
             router,
             groups,
+            workload,
             node,
         }
     }

@@ -2,7 +2,8 @@
 //!
 //! Nothing here depends on the router or on providers, so every arm of a sweep that leaves the
 //! workload alone sees the very same arrivals. An arrival's time, its lengths, its model and
-//! whether it streams each have a randomness of their own, keyed by the arrival's number.
+//! whether it streams each have a randomness of their own, keyed by the arrival's number, and so has
+//! who sent it.
 
 pub mod arrivals;
 mod clients;
@@ -11,6 +12,7 @@ pub mod length_file;
 pub(crate) mod lengths;
 pub(crate) mod log_normal;
 pub(crate) mod rate;
+pub mod senders;
 pub mod trace;
 pub mod trace_stats;
 
@@ -25,6 +27,7 @@ use self::{
     dist::Gap,
     lengths::Lengths,
     rate::{Rate, RateCursor},
+    senders::{Provenance, Senders},
     trace::TraceRow,
 };
 
@@ -54,6 +57,7 @@ pub struct Workload {
     pub(crate) duration: Duration,
     pub(crate) stream_share: f64,
     pub(crate) max_tokens: Option<u32>,
+    pub(crate) senders: Option<Box<Senders>>,
     pub(crate) traffic: Traffic,
 }
 
@@ -90,6 +94,27 @@ impl Workload {
     #[must_use]
     pub fn models(&self) -> &[String] {
         &self.models
+    }
+
+    /// The names of those who send, in order; none where the scenario says nothing of it.
+    #[must_use]
+    pub fn sender_names(&self) -> &[String] {
+        self.senders.as_ref().map_or(&[], |senders| &senders.names)
+    }
+
+    /// Whose request this number is: a place in [`Workload::sender_names`], or nobody's in particular.
+    #[must_use]
+    pub fn sender(&self, seed: Seed, number: u64) -> Option<usize> {
+        self.senders.as_ref()?.sender(seed, number)
+    }
+
+    /// Where the request of this number comes from; `None` where the scenario says nothing of it. A
+    /// function of the two numbers alone.
+    #[must_use]
+    #[inline]
+    pub fn provenance(&self, seed: Seed, number: u64) -> Option<Provenance<'_>> {
+        let senders = self.senders.as_ref()?;
+        Some(senders.provenance(seed, number))
     }
 
     /// How long arrivals go on.
@@ -197,10 +222,13 @@ impl Iterator for Arrivals<'_> {
 
     fn next(&mut self) -> Option<Arrival> {
         let number = self.number;
+        let provenance = self.workload.provenance(self.seed, number);
+        // What a request is, is drawn by its number; a repeated one is drawn by its content.
+        let key = provenance.map_or(number, |provenance| provenance.key);
         let (at, (prompt_tokens, output_tokens)) = match &mut self.source {
             Source::Generated { clock, lengths } => {
                 let at = clock.next().filter(|at| *at < self.end)?;
-                (at, lengths.draw(self.seed, number))
+                (at, lengths.draw(self.seed, key))
             }
             Source::Replayed { replay, row, round } => {
                 if *row == replay.rows.len() {
@@ -211,50 +239,89 @@ impl Iterator for Arrivals<'_> {
                 }
                 let next = &replay.rows[*row];
                 *row += 1;
+                let lengths_of = if key == number {
+                    next
+                } else {
+                    replay.row_of(self.seed, key)
+                };
                 (
                     replay.at(next, *round),
-                    (next.prompt_tokens, next.output_tokens),
+                    (lengths_of.prompt_tokens, lengths_of.output_tokens),
                 )
             }
             Source::Clients(clients) => {
                 let (at, lengths) = clients.next(self.seed).filter(|(at, _)| *at < self.end)?;
-                (at, lengths.draw(self.seed, number))
+                (at, lengths.draw(self.seed, key))
             }
         };
         self.number += 1;
-        Some(Arrival {
+        let arrival = Arrival {
             at,
-            model: self.workload.model(self.seed, number),
+            model: self.workload.model(self.seed, key),
             prompt_tokens,
             output_tokens,
             max_tokens: self.workload.max_tokens,
-            stream: self.workload.streams(self.seed, number),
+            stream: streams(self.workload.stream_share, self.seed, key),
+        };
+        Some(match provenance {
+            None => arrival,
+            Some(provenance) => self.workload.sent(arrival, &provenance, self.seed),
         })
     }
 }
 
 impl Workload {
-    fn model(&self, seed: Seed, number: u64) -> u16 {
-        if self.mix.len() == 1 {
-            return 0;
-        }
-        let u = KeyedRng::new(seed, MODEL, number, 0).unit();
-        let at = self
-            .mix
-            .partition_point(|up_to| *up_to <= u)
-            .min(self.mix.len() - 1);
-        u16::try_from(at).expect("a scenario asks for at most 65,535 models")
+    fn model(&self, seed: Seed, key: u64) -> u16 {
+        let place = model_of(&self.mix, seed, key);
+        u16::try_from(place).expect("a scenario asks for at most 65,535 models")
     }
 
-    fn streams(&self, seed: Seed, number: u64) -> bool {
-        if self.stream_share <= 0.0 || self.stream_share >= 1.0 {
-            return self.stream_share >= 1.0;
+    /// An arrival as its sender sends it.
+    fn sent(&self, arrival: Arrival, provenance: &Provenance<'_>, seed: Seed) -> Arrival {
+        let (senders, place) = (self.senders.as_ref(), provenance.sender);
+        let Some(sender) = senders.zip(place).map(|(s, place)| &s.each[place]) else {
+            return arrival;
+        };
+        let key = provenance.key;
+        let own_model = |mix: &senders::Mix| mix.models[model_of(&mix.up_to, seed, key)];
+        Arrival {
+            model: sender.models.as_ref().map_or(arrival.model, own_model),
+            prompt_tokens: arrival.prompt_tokens + provenance.more_prompt_tokens,
+            output_tokens: if sender.embeds {
+                0
+            } else {
+                arrival.output_tokens
+            },
+            max_tokens: sender.max_tokens,
+            stream: streams(sender.stream_share, seed, key),
+            ..arrival
         }
-        KeyedRng::new(seed, STREAM, number, 0).unit() < self.stream_share
     }
 }
 
+/// The place that a request draws in a mix.
+fn model_of(mix: &[f64], seed: Seed, key: u64) -> usize {
+    if mix.len() == 1 {
+        return 0;
+    }
+    let u = KeyedRng::new(seed, MODEL, key, 0).unit();
+    mix.partition_point(|up_to| *up_to <= u).min(mix.len() - 1)
+}
+
+fn streams(share: f64, seed: Seed, key: u64) -> bool {
+    if share <= 0.0 || share >= 1.0 {
+        return share >= 1.0;
+    }
+    KeyedRng::new(seed, STREAM, key, 0).unit() < share
+}
+
 impl Replay {
+    /// The row that a repeated content has its lengths of.
+    fn row_of(&self, seed: Seed, key: u64) -> &TraceRow {
+        let place = KeyedRng::new(seed, REPEATED_ROW, key, 0).below(self.rows.len());
+        &self.rows[place]
+    }
+
     /// When `row` comes in round `round`.
     fn at(&self, row: &TraceRow, round: u32) -> Instant {
         Instant::from_nanos(self.scaled(row.at_ns + u64::from(round) * self.period_ns))
@@ -274,5 +341,6 @@ impl Replay {
 
 /// Gaps between arrivals. Request: the arrival's number; number: 0, or the client's place plus 1.
 pub(crate) const ARRIVAL: Purpose = Purpose::named("scenarios.arrival");
+const REPEATED_ROW: Purpose = Purpose::named("scenarios.repeated_row");
 const MODEL: Purpose = Purpose::named("scenarios.model");
 const STREAM: Purpose = Purpose::named("scenarios.stream");

@@ -633,6 +633,12 @@ pub(crate) const CASES: &[Case] = &[
     case(
         "needs-senders",
         NEW,
+        two_models!("router_settings: {enable_tag_filtering: true}"),
+        two_models!("router_settings: {enable_tag_filtering: false}"),
+    ),
+    case(
+        "needs-senders",
+        NEW,
         two_models!(
             "router_settings: {alerting_config: {webhook_url: 'https://example.org/hook'}}"
         ),

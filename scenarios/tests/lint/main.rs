@@ -4,11 +4,13 @@
 
 mod cases;
 mod published;
+mod senders;
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use router::{Profile, ProfileName};
 use scenarios::{
+    LoadOptions, Scenario, Source, Workload,
     lint::{self, Finding, Severity},
     litellm,
     prices::PriceRegistry,
@@ -24,13 +26,38 @@ const PRICES: &str = r#"{
         "output_cost_per_token": 6e-07, "max_input_tokens": 128000}
 }"#;
 
-/// The findings of a config under a profile, with the small registry.
+/// Requests that nobody in particular sends, and those of these senders.
+fn workload(senders: &str) -> Arc<Workload> {
+    let text = format!(
+        "purpose: Traffic.
+kind: steady
+litellm: {{model_list: [{{model_name: m, litellm_params: {{model: openai/m}}}}]}}
+workload:
+  arrivals: {{poisson: {{per_second: 1}}}}
+  lengths: azure-conv-2023
+  duration_s: 60
+  senders: {{{senders}}}
+"
+    );
+    let source = Source::Text {
+        name: "traffic".to_owned(),
+        text,
+    };
+    let scenario = Scenario::load(&source, &LoadOptions::default());
+    scenario.unwrap().plan(0, 0).workload
+}
+
+/// The findings of a config under a profile, with the small registry, in a scenario without senders.
 fn found(text: &str, profile: Profile) -> Vec<Finding> {
+    found_for(text, profile, Some(&workload("")))
+}
+
+fn found_for(text: &str, profile: Profile, workload: Option<&Workload>) -> Vec<Finding> {
     let node = litellm::parse(text, "config.yaml").unwrap();
     let config = litellm::from_node(&node, "config.yaml").unwrap_or_else(|error| panic!("{error}"));
     let registry = PriceRegistry::read(PRICES, "prices.json").unwrap();
     let router = config.router_for(profile, Some(&registry));
-    lint::findings(&config, &router, &node, "config.yaml")
+    lint::findings(&config, &router, &node, "config.yaml", workload)
 }
 
 fn ids(findings: &[Finding]) -> BTreeSet<&str> {

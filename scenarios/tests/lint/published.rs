@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fs, path::PathBuf};
 
 use router::ProfileName;
 
-use crate::found;
+use crate::found_for;
 
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn texts() -> Vec<(String, String)> {
@@ -40,7 +40,7 @@ fn published_configs_have_findings_and_each_has_a_line_of_the_file() {
         }
         read += 1;
         for profile in ProfileName::ALL {
-            for finding in found(&text, profile.profile()) {
+            for finding in found_for(&text, profile.profile(), None) {
                 let line = usize::try_from(finding.line).unwrap();
                 assert!(
                     line > 0 && line <= text.lines().count(),
@@ -66,7 +66,6 @@ fn published_configs_have_findings_and_each_has_a_line_of_the_file() {
         "lone-deployment-benched-at-once": 33,
         "lone-deployment-spared": 2,
         "lopsided-limits": 2,
-        "needs-senders": 8,
         "no-spare-deployment": 35,
         "order-of-lone-deployment": 3,
         "pre-call-checks-off": 1,

@@ -7,6 +7,7 @@
 mod broken;
 mod grid;
 mod library;
+mod senders;
 mod workloads;
 
 use scenarios::{LoadOptions, Scenario, ScenarioError, Source};

@@ -155,7 +155,7 @@ fn check_config(args: &ScenarioArgs, text: &str) -> Result<Checked, Complaint> {
         .profile
         .map_or_else(Profile::default, |name| name.profile());
     let router = config.router_for(profile, registry.as_ref());
-    let findings = lint::findings(&config, &router, &node, file);
+    let findings = lint::findings(&config, &router, &node, file, None);
 
     let mut report = format!("{file}: a valid LiteLLM config\n");
     report += &router_text(&router);
