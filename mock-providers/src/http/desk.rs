@@ -18,6 +18,7 @@ use crate::{
         asked::{Api, Asked},
         orders::Orders,
     },
+    prompt_cache::Beginning,
     providers::Providers,
     reply::ProviderCall,
     spec::ProviderSpec,
@@ -136,6 +137,9 @@ impl Desk {
             output_tokens,
             max_tokens: asked.max_tokens,
             stream: asked.stream,
+            // Prompts that come over HTTP are not compared with each other.
+            beginning: Beginning::default(),
+            batch: false,
         };
         let providers = &mut shared.providers;
         let reply = providers.respond_to_wish(begun, &call, &orders.wish)?;

@@ -1,6 +1,6 @@
 //! Each fault is over HTTP what it is in virtual time.
 
-use mock_providers::{Break, Manner, Provider, ProviderCall, Reply};
+use mock_providers::{Beginning, Break, Manner, Provider, ProviderCall, Reply};
 use router::{DeploymentId, Epoch, Outcome, RequestId};
 use tokio::time::timeout;
 
@@ -184,6 +184,8 @@ fn call(request: u64, stream: bool, deployment: usize) -> ProviderCall {
         output_tokens: 6,
         max_tokens: None,
         stream,
+        beginning: Beginning::default(),
+        batch: false,
     }
 }
 
