@@ -30,6 +30,18 @@ pub enum Cause {
     Request,
 }
 
+impl Cause {
+    /// Every cause, in the order of its declaration.
+    pub const ALL: [Self; 6] = [
+        Self::Unsaid,
+        Self::Backpressure,
+        Self::CallersLimit,
+        Self::CreditExhausted,
+        Self::ObjectNotFound,
+        Self::Request,
+    ];
+}
+
 /// Whom a failure is charged to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Blame {
@@ -92,8 +104,8 @@ impl RouteError {
     /// Whether every other deployment would refuse the request too: a plain bad request.
     pub(crate) fn is_the_requests_fault(&self) -> bool {
         if let Self::Attempt { failure, .. } = self {
-            failure.class == ErrorClass::BadRequest
-                && matches!(failure.cause, Cause::Unsaid | Cause::Request)
+            let bad = failure.class == ErrorClass::BadRequest && failure.cause == Cause::Unsaid;
+            bad || matches!(failure.cause, Cause::ObjectNotFound | Cause::Request)
         } else {
             false
         }

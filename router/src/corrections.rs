@@ -60,14 +60,18 @@ pub struct Corrections {
     /// Wait times are read from the body too, from `retry-after-ms`, and dates to the moment. Zero,
     /// like what makes no sense, means the usual cooldown, our choice (BR-018).
     pub reads_every_hint: bool,
-    /// "Try again in" is the time until the first member returns, or until the minute of a limit
-    /// ends, in whole seconds, rounded up (BR-019).
+    /// "Try again in" is the time until the first member returns, of all groups that were tried, or
+    /// until the minute of a limit ends, in whole seconds, rounded up (BR-019, BR-032).
     pub hint_is_time_left: bool,
     /// `model_info.cooldown_probe_after` is obeyed (BR-015).
     pub probes_long_cooldowns: bool,
-    /// A failure that is the request's own fault (a plain 400 or 422) does not walk fallbacks: every
-    /// other group would refuse it too (BR-028, BR-033).
+    /// A failure that is the request's own fault (a plain 400 or 422, a missing object, one found
+    /// before any network activity) is neither retried nor walks fallbacks: every other group would
+    /// refuse it too (BR-010, BR-028, BR-033).
     pub faulty_requests_stay: bool,
+    /// The code of an error (`context_length_exceeded`, `content_policy_violation`) tells its kind,
+    /// whatever its words are (BR-033).
+    pub codes_tell_the_kind: bool,
     /// `enable_pre_call_checks` looks at every call, embeddings included (BR-033).
     pub every_call_is_checked: bool,
     /// A name that is an alias is its target from the door on, for retries, fallbacks and
@@ -110,6 +114,7 @@ impl Corrections {
         hint_is_time_left: false,
         probes_long_cooldowns: false,
         faulty_requests_stay: false,
+        codes_tell_the_kind: false,
         every_call_is_checked: false,
         aliases_are_resolved_first: false,
         one_owner_of_retries: false,
@@ -138,6 +143,7 @@ impl Corrections {
         hint_is_time_left: true,
         probes_long_cooldowns: true,
         faulty_requests_stay: true,
+        codes_tell_the_kind: true,
         every_call_is_checked: true,
         aliases_are_resolved_first: true,
         one_owner_of_retries: true,

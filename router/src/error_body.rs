@@ -35,7 +35,9 @@ impl Failure {
             body.message
         };
         let numbered = profile.error_text_is_whole_body && has_word(text, "429");
+        let by_code = body.code.and_then(|code| class_of_code(code, profile));
         let class = match status == 429 || numbered {
+            _ if by_code.is_some() => by_code,
             true if !says(text, &CLIENT_TIMEOUT) => Some(ErrorClass::RateLimit),
             _ => class_of_text(text, profile),
         };
@@ -86,6 +88,18 @@ fn cause_of(status: u16, body: &ErrorBody<'_>) -> Cause {
         Cause::Backpressure
     } else {
         Cause::Unsaid
+    }
+}
+
+/// The kind that a code names, whatever the words are. (BR-033)
+fn class_of_code(code: &str, profile: &Profile) -> Option<ErrorClass> {
+    if !profile.corrections.codes_tell_the_kind {
+        return None;
+    }
+    match code {
+        "context_length_exceeded" => Some(ErrorClass::ContextWindowExceeded),
+        "content_policy_violation" | "content_filter" => Some(ErrorClass::ContentPolicyViolation),
+        _ => None,
     }
 }
 
@@ -337,6 +351,22 @@ mod tests {
 
         let class = seen(case, &Profile::litellm_1_92()).0;
         assert_eq!(class, ErrorClass::Authentication);
+    }
+
+    #[test]
+    fn a_code_tells_the_kind_in_corrected_only() {
+        let case = (
+            400,
+            INVALID,
+            "context_length_exceeded",
+            "words that nobody knows",
+        );
+
+        for profile in [Profile::litellm_1_92(), Profile::litellm_1_110()] {
+            assert_eq!(seen(case, &profile).0, ErrorClass::BadRequest);
+        }
+        let class = seen(case, &Profile::corrected()).0;
+        assert_eq!(class, ErrorClass::ContextWindowExceeded);
     }
 
     #[test]

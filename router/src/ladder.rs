@@ -92,7 +92,9 @@ impl Router {
         let lists = self.lists_in_force(ticket);
         let worth = retry::is_worth_retrying(&error, health, lists)
             || self.wait_for_quota(now, ticket, &error, health).is_some();
-        if !allowance.by_policy && !worth {
+        let faulty =
+            self.config.profile.corrections.faulty_requests_stay && error.is_the_requests_fault();
+        if !allowance.by_policy && (!worth || faulty) {
             return self.fall_back(now, ticket, error, obs);
         }
         // After a broken stream nobody sleeps, so a lone deployment is not tried again. (FACTS 45)
@@ -380,10 +382,13 @@ impl Router {
         error: RouteError,
         obs: &mut impl Observer,
     ) -> Next {
+        let soonest = self.config.profile.corrections.hint_is_time_left;
         let state = self.requests.get(ticket);
         let Some(walk) = state.walks.last_mut() else {
             return Next::Fail(error);
         };
+        let error = error.told_sooner(soonest.then_some(walk.last));
+        walk.original = walk.original.told_sooner(soonest.then_some(error));
         walk.last = error;
         let kind = walk.list.kind_of_error();
         let other_kind = kind.is_some_and(|kind| error.class() != Some(kind));

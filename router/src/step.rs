@@ -396,6 +396,23 @@ impl RouteError {
         }
     }
 
+    /// The same refusal for want of a deployment, with the sooner of two times to come back: all of
+    /// a walk's groups are out, and one of them returns first. (BR-032)
+    #[must_use]
+    pub(crate) fn told_sooner(mut self, other: Option<Self>) -> Self {
+        if let (
+            Self::NoDeployments { try_again_in, .. },
+            Some(Self::NoDeployments {
+                try_again_in: others,
+                ..
+            }),
+        ) = (&mut self, other)
+        {
+            *try_again_in = others.min(*try_again_in);
+        }
+        self
+    }
+
     /// The status that the exception carries.
     #[must_use]
     pub const fn status(&self) -> Option<u16> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use router::{
-    Api, ErrorClass, Overrides, Profile, RouterConfig, StrategySpec,
+    Api, Cause, ErrorClass, Overrides, Profile, RouterConfig, StrategySpec,
     config::{Fallbacks, RoutingGroup},
 };
 
@@ -83,6 +83,36 @@ fn br_028_a_fault_of_the_request_does_not_walk_at_all() {
     assert!(walked(OLD).len() > 3, "1.92 goes round");
     assert_eq!(walked(NEW), "ABC");
     assert_eq!(walked(CORRECTED), "A");
+}
+
+#[test]
+fn br_028_a_connection_class_raised_before_any_network_activity_is_tried_once() {
+    let never_sent = class(ErrorClass::ApiConnection).because(Cause::Request);
+    let tried = |profile| {
+        let mut world = circle(profile, |_| {});
+        for name in ["A", "B", "C"] {
+            world.provider(name, always(never_sent.after(0.0)));
+        }
+        let ask = world.ask(0.0, &Ask::of("g1"));
+        world.run();
+        path(&world, ask)
+    };
+
+    assert!(tried(OLD).len() > 9, "1.92 goes round");
+    assert_eq!(tried(NEW), "AAABBBCCC");
+    assert_eq!(tried(CORRECTED), "A");
+}
+
+#[test]
+fn br_028_an_empty_account_is_no_fault_of_the_request_and_walks() {
+    let empty = status(400).because(Cause::CreditExhausted);
+    let mut world = circle(CORRECTED, |_| {});
+    world.provider("A", always(empty));
+    world.provider("B", always(ok()));
+    let ask = world.ask(0.0, &Ask::of("g1"));
+    world.run();
+
+    assert_eq!(path(&world, ask), "AB");
 }
 
 #[test]
@@ -269,7 +299,7 @@ fn br_032_a_cooled_primary_moves_on_at_no_cost() {
 #[test]
 fn br_032_when_all_are_cooled_the_caller_is_told_when_the_first_returns() {
     let told = |profile| {
-        let mut world = out_until(profile, &[("m", 60), ("f1", 120), ("f2", 120)]);
+        let mut world = out_until(profile, &[("m", 60), ("f1", 40), ("f2", 120)]);
         let ask = world.ask(10.0, &Ask::of("m"));
         world.run();
         let answer = world.answer(ask);
@@ -278,7 +308,11 @@ fn br_032_when_all_are_cooled_the_caller_is_told_when_the_first_returns() {
 
     assert_eq!(told(OLD), (None, Some(span(60.0)), 0), "the whole length");
     assert_eq!(told(NEW), (Some(429), Some(span(60.0)), 0));
-    assert_eq!(told(CORRECTED), (Some(429), Some(span(50.0)), 0));
+    assert_eq!(
+        told(CORRECTED),
+        (Some(429), Some(span(30.0)), 0),
+        "f1 is first"
+    );
 }
 
 /// S (8,000 tokens) and L (128,000), with a context-window fallback from one to the other.
