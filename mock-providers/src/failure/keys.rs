@@ -59,14 +59,22 @@ macro_rules! fault_spec {
                 schemars(schema_with = "crate::failure::error_class_schema")
             )]
             pub class: Option<router::ErrorClass>,
+            /// What is behind it, where status and class do not say: only the profile `corrected`
+            /// asks.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            #[cfg_attr(
+                feature = "schema",
+                schemars(schema_with = "crate::failure::cause_schema")
+            )]
+            pub cause: Option<router::Cause>,
             /// How long the provider takes to fail, in milliseconds. Default 0.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub after_ms: Option<f64>,
         } }
         impl $name {
             const fn error(&self) -> $crate::failure::ErrorKeys {
-                let Self { status, class, after_ms, .. } = *self;
-                $crate::failure::ErrorKeys { status, class, after_ms }
+                let Self { status, class, cause, after_ms, .. } = *self;
+                $crate::failure::ErrorKeys { status, class, cause, after_ms }
             }
         }
     };

@@ -26,7 +26,7 @@ mod wrong_hint;
 
 use std::{fmt, time::Duration};
 
-use router::{ErrorClass, Failure, Instant, Purpose, RetryAfter};
+use router::{Cause, ErrorClass, Failure, Instant, Purpose, RetryAfter};
 use serde::{Deserialize, Serialize};
 
 pub use self::{
@@ -231,6 +231,7 @@ impl Denial {
 pub(crate) struct ErrorKeys {
     pub(crate) status: Option<u16>,
     pub(crate) class: Option<ErrorClass>,
+    pub(crate) cause: Option<Cause>,
     pub(crate) after_ms: Option<f64>,
 }
 
@@ -255,6 +256,7 @@ impl ErrorKeys {
             }
         };
         let after = span(place.not_negative("after_ms", self.after_ms.unwrap_or_default())?);
+        let failure = failure.because(self.cause.unwrap_or_default());
         Ok(Denial::error(failure, after))
     }
 }
@@ -312,6 +314,18 @@ pub(crate) fn error_class_schema(_: &mut schemars::SchemaGenerator) -> schemars:
     })
 }
 
+/// The names of causes, for the JSON schema of a spec.
+#[cfg(feature = "schema")]
+pub(crate) fn cause_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({
+        "type": ["string", "null"],
+        "enum": [
+            "unsaid", "backpressure", "callers_limit", "credit_exhausted", "object_not_found",
+            "request", null
+        ],
+    })
+}
+
 #[cfg(all(test, feature = "schema"))]
 mod tests {
     use super::*;
@@ -326,6 +340,18 @@ mod tests {
             .map(|class| serde_json::to_value(class).unwrap())
             .collect();
         known.push(serde_json::Value::Null);
+        assert_eq!(schema["enum"], serde_json::Value::Array(known));
+    }
+
+    #[test]
+    fn the_schema_knows_every_cause_and_no_other() {
+        let mut generator = schemars::SchemaGenerator::default();
+        let schema = cause_schema(&mut generator).to_value();
+
+        let known = Cause::ALL
+            .iter()
+            .map(|cause| serde_json::to_value(cause).unwrap());
+        let known = known.chain([serde_json::Value::Null]).collect();
         assert_eq!(schema["enum"], serde_json::Value::Array(known));
     }
 }

@@ -82,6 +82,7 @@ pub(super) const VERTEX_DSQ: Preset = Preset {
                 to_s: None,
                 status: None,
                 class: None,
+                cause: None,
                 after_ms: None,
             })),
             "2025",

@@ -91,6 +91,7 @@ const fn error_rate(share: f64, status: u16) -> Setting {
         share,
         status: Some(status),
         class: None,
+        cause: None,
         after_ms: None,
         from_s: None,
         to_s: None,

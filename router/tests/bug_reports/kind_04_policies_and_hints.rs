@@ -119,6 +119,25 @@ fn br_025_ten_dead_keys_end_after_ten_attempts() {
 }
 
 #[test]
+fn br_025_a_tier_with_a_dead_key_is_left_for_the_next() {
+    let path = |profile| {
+        let mut world = World::of(profile, &["A", "B"], |c| {
+            c.deployments[0].order = Some(1);
+            c.deployments[1].order = Some(2);
+            c.settings.num_retries = Some(1);
+        });
+        world.provider("A", always(status(403)));
+        let ask = world.ask(0.0, &Ask::of("m"));
+        world.run();
+        world.answer(ask).path.concat()
+    };
+
+    // The retry stays in the tier, which is A alone; then comes the next one.
+    assert_eq!((path(OLD).as_str(), path(NEW).as_str()), ("AAB", "AAB"));
+    assert_eq!(path(CORRECTED), "AB");
+}
+
+#[test]
 fn br_025_a_transient_error_still_uses_up_a_retry() {
     let mut world = World::of(CORRECTED, &["A", "B", "C"], |c| {
         c.settings.num_retries = Some(1)

@@ -147,6 +147,13 @@ fn checks_tags_budgets_and_caches_of_the_wrong_kind() {
 }
 
 #[test]
+fn br_033_a_list_for_long_prompts_that_is_malformed_is_refused_at_load() {
+    // LiteLLM checks neither list of these and fails when it is needed (semantics 1.9).
+    insta::assert_snapshot!(fails_with("router_settings:\n  context_window_fallbacks: [n]\n"), @r#"config.yaml:3:30: router_settings.context_window_fallbacks[0]: found the text "n"; accepted is a mapping of one name to a list of names, as `- gpt-4: [claude]`"#);
+    insta::assert_snapshot!(fails_with("router_settings:\n  context_window_fallbacks: [{m: n}]\n"), @r#"config.yaml:3:34: router_settings.context_window_fallbacks[0].m: found the text "n"; accepted is a list of names, as `[n]`"#);
+}
+
+#[test]
 fn fallbacks_of_the_wrong_form() {
     insta::assert_snapshot!(fails_with("router_settings:\n  fallbacks: {m: [n]}\n"), @"config.yaml:3:14: router_settings.fallbacks: found a mapping; accepted is a list");
     insta::assert_snapshot!(fails_with("router_settings:\n  fallbacks: [n]\n"), @r#"config.yaml:3:15: router_settings.fallbacks[0]: found the text "n"; accepted is a mapping of one name to a list of names, as `- gpt-4: [claude]`"#);

@@ -1,16 +1,41 @@
 //! What went wrong, in words.
 
-use router::{Failure, Instant, Outcome, QueueFault, RateLimitedBy, RetryAfter, RouteError};
+use router::{
+    DeploymentId, ErrorClass, Failure, Instant, Outcome, QueueFault, RateLimitedBy, RetryAfter,
+    RouteError,
+};
 
 use super::{Secs, Story};
 
 impl Story<'_> {
+    /// That a list for prompts that are too long exists, where the error may mean that and does not
+    /// say so. (BR-033)
+    fn unused_list_text(&self, deployment: DeploymentId, class: ErrorClass) -> &'static str {
+        let router = &self.plan.router;
+        let group = &router.deployments[deployment.index()].model_name;
+        let lists = router.settings.context_window_fallbacks.as_ref();
+        let listed = lists.is_some_and(|lists| lists.iter().any(|(name, _)| name == group));
+        match listed && class == ErrorClass::BadRequest {
+            true => {
+                " (not said to be for the prompt's length, so context_window_fallbacks are not used)"
+            }
+            false => "",
+        }
+    }
+
     pub(super) fn error_text(&self, error: &RouteError) -> String {
         let exception = error.exception();
         let status = status_text(error.status());
         match error {
-            RouteError::Attempt { deployment, .. } => {
-                format!("{exception}{status} of {}", self.deployment(*deployment))
+            RouteError::Attempt {
+                deployment,
+                failure,
+            } => {
+                let unused = self.unused_list_text(*deployment, failure.class);
+                format!(
+                    "{exception}{status} of {}{unused}",
+                    self.deployment(*deployment)
+                )
             }
             RouteError::NoDeployments {
                 try_again_in,

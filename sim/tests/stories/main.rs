@@ -158,3 +158,43 @@ fn a_mirrors_story_is_told_within_its_requests() {
         +0.300 s  answered     by a, 10 prompt and 20 answer tokens; 1 attempt, 0 fallbacks, 0.000 s waited, 0.000 s in failed attempts
         ");
 }
+
+/// Every request is refused as a bad one, in words that nobody knows.
+const UNCLASSIFIED: &str = "
+purpose: A bad request where a list for long prompts exists.
+kind: terminating
+profile: corrected
+litellm:
+  model_list:
+    - {model_name: small, litellm_params: {model: openai/s}, model_info: {id: s}}
+    - {model_name: large, litellm_params: {model: openai/l}, model_info: {id: l}}
+  router_settings: {context_window_fallbacks: [{small: [large]}]}
+providers:
+  s: {faults: [{error_rate: {share: 1, status: 400}}]}
+workload:
+  model: small
+  arrivals: {constant: {per_second: 1}}
+  lengths: {prompt: {constant: 10}, output: {constant: 20}}
+  duration_s: 2
+";
+
+#[test]
+fn br_033_a_bad_request_tells_that_a_list_for_long_prompts_was_not_used() {
+    let told = story(&plan(UNCLASSIFIED), 0);
+
+    assert!(told.contains("BadRequestError"), "{told}");
+    assert!(
+        told.contains("context_window_fallbacks are not used"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_providers_cause_reaches_the_router() {
+    let full = "{error_rate: {share: 1, status: 503, cause: backpressure}}";
+    let plan = plan(&UNCLASSIFIED.replace("{error_rate: {share: 1, status: 400}}", full));
+
+    assert!(story(&plan, 0).contains("ServiceUnavailableError"));
+    let told = format!("{:?}", plan.providers);
+    assert!(told.contains("Backpressure"), "{told}");
+}
