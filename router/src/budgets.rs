@@ -166,8 +166,8 @@ const fn is_barred(budget: &Budget) -> bool {
 }
 
 impl Router {
-    /// Adds what an answer cost to the budgets that pay for it. An unknown price adds nothing, and
-    /// nor does a blocking call. (observed)
+    /// Adds what an answer cost to the budgets that pay for it. A missing price counts as nothing, and a
+    /// blocking call is not counted. (observed)
     pub(crate) fn spend(
         &mut self,
         now: Instant,
@@ -185,7 +185,8 @@ impl Router {
             return;
         }
         let prices = &self.config.deployments[deployment.index()].prices;
-        if let Some(cost) = prices.cost(usage).filter(|&cost| cost > 0.0) {
+        let cost = prices.booked(usage);
+        if cost > 0.0 {
             budgets.spend(now, deployment, cost);
         }
     }

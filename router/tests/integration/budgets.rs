@@ -187,7 +187,7 @@ fn blocking_calls_and_calls_by_id_are_not_held_back_and_only_the_latter_spend() 
 }
 
 #[test]
-fn embeddings_spend_in_1_110_and_not_in_1_92_and_an_unknown_price_spends_nothing() {
+fn embeddings_spend_in_1_110_and_not_in_1_92() {
     let spent_by_embedding = |profile| {
         let mut hand = Hand::new(&limited(0.01, profile));
         let overrides = Overrides {
@@ -200,13 +200,26 @@ fn embeddings_spend_in_1_110_and_not_in_1_92_and_an_unknown_price_spends_nothing
     };
     assert!(spent_by_embedding(NEW));
     assert!(!spent_by_embedding(OLD));
+}
 
-    let mut config = limited(0.01, NEW);
-    config.deployments[0].prices.output = None;
-    let mut hand = Hand::new(&config);
-    for _ in 0..3 {
-        assert!(!is_spent(&call(&mut hand, "m")));
-    }
+#[test]
+fn a_missing_price_counts_as_nothing_and_the_other_one_is_booked() {
+    let spends = |input, output| {
+        let mut config = limited(0.01, NEW);
+        let prices = Prices {
+            input,
+            output,
+            ..Prices::default()
+        };
+        config.deployments[0].prices = prices;
+        let mut hand = Hand::new(&config);
+        let _ = call(&mut hand, "m");
+        is_spent(&call(&mut hand, "m"))
+    };
+
+    assert!(spends(Some(1e-2), None));
+    assert!(spends(None, Some(1e-2)));
+    assert!(!spends(None, None));
 }
 
 #[test]

@@ -74,8 +74,14 @@ fn refused(subject: &Subject<'_>) -> Vec<Hit> {
         .err()
         .map(|error| {
             let version = subject.profile().name.as_str();
+            let error = error.to_string();
+            let path = if error.contains("routing") || error.contains("strategy") {
+                subject.setting_or_section("routing_groups")
+            } else {
+                "model_list".to_owned()
+            };
             Hit::new(
-                subject.setting_or_section("routing_groups"),
+                path,
                 format!("{version} does not start with it: {error}"),
                 "mend it, or choose another --profile",
             )
