@@ -65,6 +65,7 @@ pub use library::{LibraryEntry, library};
 pub use litellm::IgnoredKey;
 pub use load::Scenario;
 pub use plan::{Action, Arm, Axis, Deed, ProviderBinding, RunPlan, Slo};
+pub use providers::read_providers;
 pub use schema::{Kind, schema_json};
 pub use source::{LoadOptions, Source};
 pub use workload::{Arrival, Arrivals, Workload, senders::Provenance};

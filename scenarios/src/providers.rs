@@ -16,7 +16,7 @@ use crate::{
     error::{ScenarioError, did_you_mean},
     plan::ProviderBinding,
     traffic::placed,
-    yaml::{Node, join},
+    yaml::{Entry, Node, join, parse},
 };
 
 /// Binds every deployment. Errors are placed in `node`, the `providers` block.
@@ -113,18 +113,52 @@ fn read(
             continue;
         }
         let path = join("providers", &name);
-        let spec: ProviderSpec = entry.value.read(file).map_err(|error| error.under(&path))?;
-        if let Err(error) = Provider::new(&spec, Seed(0), 0, epoch) {
-            let at = key_of(&error).to_owned();
-            let error = ScenarioError::new(error.to_string()).key(at);
-            return Err(placed(error, &entry.value, &path, file).key(path));
-        }
+        let spec = read_spec(&entry.value, &path, epoch, file)?;
         keys.push(Key {
             name,
             spec: Arc::new(spec),
         });
     }
     Ok(keys)
+}
+
+/// Reads what an upstream does, which stands at `path`.
+fn read_spec(
+    node: &Node,
+    path: &str,
+    epoch: Epoch,
+    file: &str,
+) -> Result<ProviderSpec, ScenarioError> {
+    let spec: ProviderSpec = node.read(file).map_err(|error| error.under(path))?;
+    if let Err(error) = Provider::new(&spec, Seed(0), 0, epoch) {
+        let at = key_of(&error).to_owned();
+        let error = ScenarioError::new(error.to_string()).key(at);
+        return Err(placed(error, node, path, file).key(path.to_owned()));
+    }
+    Ok(spec)
+}
+
+/// Reads a file of providers alone: a mapping from names to what each does, as in the `providers`
+/// block of a scenario.
+///
+/// # Errors
+///
+/// If it is no such mapping, or a spec makes no sense; with its place in the file.
+pub fn read_providers(
+    text: &str,
+    file: &str,
+) -> Result<Vec<(String, ProviderSpec)>, ScenarioError> {
+    let node = parse(text, file)?;
+    let Some(map) = node.as_map().filter(|map| !map.entries.is_empty()) else {
+        let accepted = "a mapping from names to what each provider does";
+        return Err(node.unaccepted(accepted).in_file(file));
+    };
+    let read = |entry: &Entry| {
+        let name = entry.key.name.clone();
+        let spec = read_spec(&entry.value, &name, Epoch::default(), file)?;
+        Ok((name, spec))
+    };
+    map.entries.iter().map(read).collect()
 }
 
 /// Where in a spec an error stands.
@@ -264,7 +298,6 @@ mod tests {
     use router::RouterConfig;
 
     use super::*;
-    use crate::yaml::parse;
 
     fn deployments() -> Vec<DeploymentConfig> {
         let mut deployments = RouterConfig::of_deployments(["east", "west", "north"]).deployments;
@@ -343,6 +376,20 @@ mod tests {
             error.contains("`account` has two different quotas"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn a_file_of_providers_is_read_with_places_for_what_is_wrong() {
+        let text = "east: {preset: openai}\nwest:\n  preset: openai\n  fautls: []\n";
+        let error = read_providers(text, "p.yaml").unwrap_err().to_string();
+        assert!(error.contains("west"), "{error}");
+        assert!(error.contains("fautls"), "{error}");
+
+        let read = read_providers("b: {preset: openai}\na: {preset: vllm}", "p.yaml").unwrap();
+        let names: Vec<&str> = read.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["b", "a"]);
+        assert!(read_providers("{}", "p.yaml").is_err());
+        assert!(read_providers("[]", "p.yaml").is_err());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The command line: what can be typed, and nothing of what it does.
 
-use std::{num::NonZeroUsize, path::PathBuf};
+use std::{net::SocketAddr, num::NonZeroUsize, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
@@ -33,6 +33,9 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Tell one request's whole story: who was passed over, what was sent, what came back, and why.
     Explain(ExplainArgs),
+    /// Serve providers over HTTP in real time, as OpenAI and Anthropic, with their faults: for clients
+    /// and their tests.
+    Mock(MockArgs),
     /// Print a completion script for a shell.
     Completions {
         /// The shell.
@@ -177,6 +180,24 @@ pub(crate) enum Denied {
     Warnings,
     /// All of them, notes too.
     Findings,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MockArgs {
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioArgs,
+    /// A file of providers alone (names, and what each does), in place of a scenario.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) providers: Option<PathBuf>,
+    /// Where to listen; with port 0 the system chooses one, which is printed.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
+    pub(crate) listen: SocketAddr,
+    /// Tokens that a model says where neither the caller's limit nor a header says less.
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub(crate) output_tokens: u32,
+    /// The providers of which arm, counted from 0 as `check` lists them.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) arm: usize,
 }
 
 #[derive(Debug, Args)]

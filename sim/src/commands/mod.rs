@@ -5,6 +5,7 @@ mod compare;
 mod explain;
 mod gate;
 mod list;
+mod mock;
 mod run;
 mod settings_text;
 mod sweep;
@@ -45,6 +46,7 @@ pub(crate) fn execute(cli: Cli) -> Result<Ended, Complaint> {
         Some(Command::List(args)) => list::list(&args),
         Some(Command::Check(args)) => check::check(&args),
         Some(Command::Explain(args)) => explain::explain(&args),
+        Some(Command::Mock(args)) => mock::mock(&args),
         Some(Command::Completions { shell }) => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "routelab", &mut script);

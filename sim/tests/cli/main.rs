@@ -4,6 +4,7 @@
 
 mod broken;
 mod gate;
+mod mock;
 mod results;
 mod words;
 

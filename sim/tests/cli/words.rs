@@ -18,7 +18,9 @@ fn help_tells_the_commands_and_the_exit_codes() {
 #[test]
 fn help_of_each_command_tells_its_options() {
     let folder = Folder::new("help-of-commands");
-    for command in ["run", "sweep", "compare", "list", "check", "explain"] {
+    for command in [
+        "run", "sweep", "compare", "list", "check", "explain", "mock",
+    ] {
         let left = folder.routelab(&[command, "--help"]);
 
         assert_eq!(left.code, Some(0), "{command}");
