@@ -21,12 +21,13 @@
 //! | `wish.rs` | what one attempt wishes for itself |
 //! | `exchange/` | the bytes of an exchange over HTTP, and the moment of each |
 //! | `http/` | feature `http`: a server that waits for those moments |
+//! | `responder.rs` | feature `wiremock`: the same behind a wiremock server |
 
-#[cfg(feature = "http")]
+#[cfg(any(feature = "http", feature = "wiremock"))]
 mod clock;
 pub mod dist;
 mod error;
-#[cfg(feature = "http")]
+#[cfg(any(feature = "http", feature = "wiremock"))]
 mod exchange;
 pub mod failure;
 mod fit;
@@ -45,6 +46,8 @@ mod providers;
 mod queue;
 mod quota;
 mod reply;
+#[cfg(feature = "wiremock")]
+mod responder;
 mod sampler;
 mod schedule;
 mod script;
@@ -62,6 +65,8 @@ pub use provider::{FaultSpan, Provider};
 pub use providers::Providers;
 pub use quota::{HintForm, Lowered, OutputCharge, QuotaSpec, SlopeSpec, TokenCharge, WindowKind};
 pub use reply::{ProviderCall, Reply, Silence};
+#[cfg(feature = "wiremock")]
+pub use responder::Responder;
 pub use schedule::{Every, Random};
 pub use script::Script;
 pub use spec::ProviderSpec;

@@ -17,6 +17,32 @@ pub(crate) enum Api {
 }
 
 impl Api {
+    /// The API that a path without its outer slashes leads to, and the name in it:
+    /// `[NAME/][v1/]chat/completions`, or Azure's `[NAME/]openai/deployments/NAME/chat/completions`.
+    pub(crate) fn of_path(path: &str) -> Option<(Self, Option<&str>)> {
+        let apis = [
+            ("chat/completions", Self::Chat),
+            ("embeddings", Self::Embeddings),
+            ("messages", Self::Messages),
+        ];
+        let (before, api) = apis.into_iter().find_map(|(end, api)| {
+            let before = path.strip_suffix(end)?;
+            (before.is_empty() || before.ends_with('/')).then_some((before, api))
+        })?;
+        let before = before.trim_end_matches('/');
+        let version = before.strip_suffix("v1");
+        let version = version.filter(|rest| rest.is_empty() || rest.ends_with('/'));
+        let before = version.unwrap_or(before);
+        let name = match before.split_once("openai/deployments/") {
+            Some(("", deployment)) => deployment,
+            Some((name, _)) => name,
+            None => before,
+        };
+        let name = name.trim_matches('/');
+        Some((api, (!name.is_empty()).then_some(name)))
+    }
+
+    #[cfg(feature = "http")]
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Chat => "chat",
@@ -153,6 +179,33 @@ mod tests {
         assert_eq!(asked(r#""12345""#), 4);
         assert_eq!(asked(r#"[{"type": "text", "text": "12345"}]"#), 4);
         assert_eq!(asked(r#""""#), 2);
+    }
+
+    #[test]
+    fn a_path_names_the_api_and_who_is_called() {
+        for (path, api, name) in [
+            ("v1/chat/completions", Api::Chat, None),
+            ("chat/completions", Api::Chat, None),
+            ("v1/embeddings", Api::Embeddings, None),
+            ("east/v1/messages", Api::Messages, Some("east")),
+            ("a/b/v1/messages", Api::Messages, Some("a/b")),
+            ("gpt-v1/messages", Api::Messages, Some("gpt-v1")),
+            ("east/chat/completions", Api::Chat, Some("east")),
+            (
+                "openai/deployments/gpt/chat/completions",
+                Api::Chat,
+                Some("gpt"),
+            ),
+            (
+                "e/openai/deployments/gpt/embeddings",
+                Api::Embeddings,
+                Some("e"),
+            ),
+        ] {
+            assert_eq!(Api::of_path(path), Some((api, name)), "{path}");
+        }
+        assert_eq!(Api::of_path("v1/nonsense"), None);
+        assert_eq!(Api::of_path("v1/mymessages"), None);
     }
 
     #[test]

@@ -16,13 +16,83 @@ pub(crate) mod orders;
 
 use std::time::Duration;
 
-use router::{Epoch, Outcome};
+use router::{DeploymentId, Epoch, Instant, Outcome, RequestId};
 
-use self::{asked::Asked, frames::Frames};
-use crate::{
-    reply::{ProviderCall, Reply},
-    wire::{Break, Manner, WireReply},
+use self::{
+    asked::{Api, Asked},
+    frames::Frames,
+    orders::Orders,
 };
+use crate::{
+    error::SpecError,
+    prompt_cache::Beginning,
+    providers::Providers,
+    reply::{ProviderCall, Reply},
+    wire::{Break, Dialect, Manner, WireReply},
+};
+
+/// A request that arrives at a server.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Encounter {
+    pub(crate) at: Instant,
+    pub(crate) epoch: Epoch,
+    /// Which request of the server, from 0.
+    pub(crate) number: u64,
+    /// Which of its providers is asked.
+    pub(crate) upstream: u32,
+    /// Tokens that the model says where the request orders none.
+    pub(crate) output_tokens: u32,
+}
+
+/// What came of an encounter.
+#[derive(Debug)]
+pub(crate) struct Met {
+    pub(crate) call: ProviderCall,
+    pub(crate) reply: Reply,
+    pub(crate) status: Option<u16>,
+    pub(crate) play: Play,
+}
+
+impl Encounter {
+    /// What the provider makes of the request. The error says what is amiss with its orders.
+    pub(crate) fn with(
+        self,
+        providers: &mut Providers,
+        asked: &Asked,
+        orders: &Orders,
+    ) -> Result<Met, SpecError> {
+        let output_tokens = match asked.api {
+            Api::Chat | Api::Messages => orders.output_tokens.unwrap_or(self.output_tokens),
+            Api::Embeddings => 0,
+        };
+        let call = ProviderCall {
+            request: RequestId(orders.request.unwrap_or(self.number)),
+            attempt: orders.attempt.unwrap_or_default(),
+            deployment: DeploymentId(self.upstream),
+            prompt_tokens: orders.prompt_tokens.unwrap_or(asked.prompt_tokens),
+            output_tokens,
+            max_tokens: asked.max_tokens,
+            stream: asked.stream,
+            // Prompts that come over HTTP are not compared with each other.
+            beginning: Beginning::default(),
+            batch: false,
+        };
+        let reply = providers.respond_to_wish(self.at, &call, &orders.wish)?;
+        let dialect = (asked.api == Api::Messages).then_some(Dialect::Anthropic);
+        let wire = providers.on_wire_as(self.at, &call, &reply, dialect);
+        let letterhead = Letterhead {
+            number: self.number,
+            model: serde_json::Value::from(asked.model.as_str()).to_string(),
+            created: self.epoch.unix_seconds() + self.at.as_nanos() / 1_000_000_000,
+        };
+        Ok(Met {
+            call,
+            reply,
+            status: wire.status,
+            play: Play::of(asked, &call, &reply, wire, letterhead, self.epoch),
+        })
+    }
+}
 
 /// What happens on a connection. Times count from the request's arrival.
 #[derive(Debug)]
@@ -32,6 +102,13 @@ pub(crate) enum Play {
     /// The connection is reset without an answer.
     Reset {
         /// When.
+        #[cfg_attr(
+            not(feature = "http"),
+            expect(
+                dead_code,
+                reason = "a responder of wiremock cannot wait before it hangs up"
+            )
+        )]
         after: Duration,
     },
     /// An answer or an error in one piece.
@@ -74,7 +151,7 @@ pub(crate) struct Letterhead {
 
 impl Play {
     /// What `reply` to `call` is on the wire.
-    pub(crate) fn of(
+    fn of(
         asked: &Asked,
         call: &ProviderCall,
         reply: &Reply,
@@ -126,8 +203,8 @@ impl Play {
 impl Head {
     fn new(status: u16, asked: &Asked, letterhead: &Letterhead) -> Self {
         let name = match asked.api {
-            asked::Api::Messages => "request-id",
-            asked::Api::Chat | asked::Api::Embeddings => "x-request-id",
+            Api::Messages => "request-id",
+            Api::Chat | Api::Embeddings => "x-request-id",
         };
         Self {
             status,

@@ -2,8 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use router::{DeploymentId, Instant, RequestId, Seed};
-use serde_json::Value;
+use router::{Instant, Seed};
 use tokio::sync::watch;
 
 use super::{
@@ -13,16 +12,10 @@ use super::{
 use crate::{
     clock::Clock,
     error::SpecError,
-    exchange::{
-        Letterhead, Play,
-        asked::{Api, Asked},
-        orders::Orders,
-    },
-    prompt_cache::Beginning,
+    exchange::{Encounter, Play, asked::Asked, orders::Orders},
     providers::Providers,
     reply::ProviderCall,
     spec::ProviderSpec,
-    wire::Dialect,
 };
 
 /// The shared state of a server.
@@ -125,50 +118,25 @@ impl Desk {
         shared.latest = begun;
         let number = shared.arrived;
         shared.arrived += 1;
-        let output_tokens = match asked.api {
-            Api::Chat | Api::Messages => orders.output_tokens.unwrap_or(self.output_tokens),
-            Api::Embeddings => 0,
+        let encounter = Encounter {
+            at: begun,
+            epoch: self.clock.epoch(),
+            number,
+            upstream: u32::try_from(upstream).unwrap_or(u32::MAX),
+            output_tokens: self.output_tokens,
         };
-        let call = ProviderCall {
-            request: RequestId(orders.request.unwrap_or(number)),
-            attempt: orders.attempt.unwrap_or_default(),
-            deployment: DeploymentId(u32::try_from(upstream).unwrap_or(u32::MAX)),
-            prompt_tokens: orders.prompt_tokens.unwrap_or(asked.prompt_tokens),
-            output_tokens,
-            max_tokens: asked.max_tokens,
-            stream: asked.stream,
-            // Prompts that come over HTTP are not compared with each other.
-            beginning: Beginning::default(),
-            batch: false,
-        };
-        let providers = &mut shared.providers;
-        let reply = providers.respond_to_wish(begun, &call, &orders.wish)?;
-        let dialect = (asked.api == Api::Messages).then_some(Dialect::Anthropic);
-        let wire = providers.on_wire_as(begun, &call, &reply, dialect);
+        let met = encounter.with(&mut shared.providers, asked, orders)?;
         let provider = shared.upstreams[upstream].name.clone();
         let at_s = begun.as_secs_f64();
-        shared.ledger.arrived(Seen::new(
-            number,
-            at_s,
-            &provider,
-            asked,
-            &call,
-            &reply,
-            wire.status,
-        ));
-        let epoch = self.clock.epoch();
-        let letterhead = Letterhead {
-            number,
-            model: Value::from(asked.model.as_str()).to_string(),
-            created: epoch.unix_seconds() + begun.as_nanos() / 1_000_000_000,
-        };
+        let seen = Seen::new(number, at_s, &provider, asked, &met);
+        shared.ledger.arrived(seen);
         Ok(Meeting {
-            play: Play::of(asked, &call, &reply, wire, letterhead, epoch),
+            play: met.play,
             begun,
             visit: Visit {
                 desk: Arc::clone(self),
                 provider,
-                call,
+                call: met.call,
                 number,
                 begun,
                 ended: false,

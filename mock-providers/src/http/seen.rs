@@ -6,8 +6,7 @@ use router::Outcome;
 use serde::Serialize;
 
 use crate::{
-    exchange::asked::Asked,
-    reply::{ProviderCall, Reply},
+    exchange::{Met, asked::Asked},
     wire::{Break, Manner},
 };
 
@@ -51,15 +50,13 @@ pub(super) enum State {
 }
 
 impl Seen {
-    pub(super) fn new(
-        number: u64,
-        at_s: f64,
-        provider: &str,
-        asked: &Asked,
-        call: &ProviderCall,
-        reply: &Reply,
-        status: Option<u16>,
-    ) -> Self {
+    pub(super) fn new(number: u64, at_s: f64, provider: &str, asked: &Asked, met: &Met) -> Self {
+        let Met {
+            call,
+            reply,
+            status,
+            ..
+        } = met;
         let (error, tokens) = match reply.outcome {
             Outcome::Success { usage, .. } => (None, usage.completion_tokens),
             Outcome::Failure(failure) => {
@@ -78,7 +75,7 @@ impl Seen {
             max_tokens: call.max_tokens,
             request: call.request.0,
             attempt: call.attempt,
-            status,
+            status: *status,
             manner: manner(reply.manner),
             error,
             tokens,

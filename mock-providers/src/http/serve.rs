@@ -49,7 +49,6 @@ async fn answer(
     let path = parts.uri.path().trim_matches('/');
     Ok(match Called::at(path) {
         Called::Api(api, named) if parts.method == Method::POST => {
-            let named = named.as_deref();
             exchange(&desk, &fuse, api, named, &parts.headers, &body).await
         }
         Called::Models if parts.method == Method::GET => models(&desk),
@@ -71,7 +70,7 @@ async fn answer(
 /// What a path leads to.
 enum Called<'a> {
     /// An API, and what the path says before it.
-    Api(Api, Option<String>),
+    Api(Api, Option<&'a str>),
     Control(&'a str),
     Metrics,
     Models,
@@ -79,8 +78,7 @@ enum Called<'a> {
 }
 
 impl<'a> Called<'a> {
-    /// Reads a path without its outer slashes: `[NAME/][v1/]chat/completions`, or Azure's
-    /// `[NAME/]openai/deployments/NAME/chat/completions`.
+    /// Reads a path without its outer slashes.
     fn at(path: &'a str) -> Self {
         if path == "metrics" {
             return Self::Metrics;
@@ -88,31 +86,13 @@ impl<'a> Called<'a> {
         if let Some(rest) = path.strip_prefix("_mock") {
             return Self::Control(rest.trim_matches('/'));
         }
-        let apis = [
-            ("chat/completions", Some(Api::Chat)),
-            ("embeddings", Some(Api::Embeddings)),
-            ("messages", Some(Api::Messages)),
-            ("models", None),
-        ];
-        for (suffix, api) in apis {
-            let Some(before) = path.strip_suffix(suffix) else {
-                continue;
-            };
-            if !(before.is_empty() || before.ends_with('/')) {
-                continue;
-            }
-            let Some(api) = api else { return Self::Models };
-            let before = before.trim_end_matches('/');
-            let before = before.strip_suffix("v1").unwrap_or(before);
-            let name = match before.split_once("openai/deployments/") {
-                Some(("", deployment)) => deployment,
-                Some((name, _)) => name,
-                None => before,
-            };
-            let name = name.trim_matches('/');
-            return Self::Api(api, (!name.is_empty()).then(|| name.to_owned()));
+        if path == "models" || path.ends_with("/models") {
+            return Self::Models;
         }
-        Self::Nothing
+        match Api::of_path(path) {
+            Some((api, named)) => Self::Api(api, named),
+            None => Self::Nothing,
+        }
     }
 }
 
@@ -298,28 +278,3 @@ fn models(desk: &Desk) -> Response {
 
 /// Prompts of a million tokens fit.
 const LARGEST_BODY: usize = 64 << 20;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_path_names_the_api_and_who_is_called() {
-        let called = |path| match Called::at(path) {
-            Called::Api(api, named) => Some((api, named)),
-            Called::Control(_) | Called::Metrics | Called::Models | Called::Nothing => None,
-        };
-        let named = |api, name: &str| Some((api, Some(name.to_owned())));
-
-        assert_eq!(called("v1/chat/completions"), Some((Api::Chat, None)));
-        assert_eq!(called("chat/completions"), Some((Api::Chat, None)));
-        assert_eq!(called("v1/embeddings"), Some((Api::Embeddings, None)));
-        assert_eq!(called("east/v1/messages"), named(Api::Messages, "east"));
-        assert_eq!(called("east/chat/completions"), named(Api::Chat, "east"));
-        let azure = "openai/deployments/gpt/chat/completions";
-        assert_eq!(called(azure), named(Api::Chat, "gpt"));
-        let azure = "east/openai/deployments/gpt/chat/completions";
-        assert_eq!(called(azure), named(Api::Chat, "east"));
-        assert_eq!(called("v1/nonsense"), None);
-    }
-}
