@@ -179,6 +179,9 @@ pub struct RouterSettings {
     pub model_group_alias: BTreeMap<String, String>,
     /// `routing_groups`: strategies for some names only.
     pub routing_groups: Vec<RoutingGroup>,
+    /// Whether a Redis is configured (`redis_url`, or `redis_host` with `redis_port`), which instances of
+    /// the router share. A router goes by what it is lent: [`SharedStore`](crate::SharedStore).
+    pub shared_store: bool,
     /// `usage_window`, of our own: over which time the profile `corrected` counts limits a minute.
     pub usage_window: UsageWindow,
     /// `enable_pre_call_checks`: context window, region and, in 1.92, rpm.
@@ -279,6 +282,7 @@ impl Default for RouterSettings {
             enable_weighted_failover: false,
             model_group_alias: BTreeMap::new(),
             routing_groups: Vec::new(),
+            shared_store: false,
             usage_window: UsageWindow::Minute,
             enable_pre_call_checks: false,
             optional_pre_call_checks: OptionalPreCallChecks::default(),

@@ -11,9 +11,10 @@ use router::{Epoch, ProfileName, RouterConfig};
 use crate::{
     actions,
     error::ScenarioError,
-    lint::{self, Finding},
+    instances,
+    lint::{self, Around, Finding},
     litellm::{self, LitellmConfig},
-    plan::{Action, ProviderBinding, Slo},
+    plan::{Action, Instances, ProviderBinding, Slo},
     prices::PriceRegistry,
     providers,
     schema::SloSpec,
@@ -33,6 +34,7 @@ pub(crate) struct Cell {
     pub router: Arc<RouterConfig>,
     pub providers: Arc<[ProviderBinding]>,
     pub workload: Arc<Workload>,
+    pub instances: Instances,
     pub actions: Arc<[Action]>,
     pub slo: Slo,
 }
@@ -58,6 +60,7 @@ pub(crate) struct ArmReader<'a> {
     configs: Memory<Config>,
     bindings: Memory<[ProviderBinding]>,
     workloads: Memory<Workload>,
+    instances: Memory<Instances>,
     actions: Memory<[Action]>,
     slos: Memory<Slo>,
     targets: Vec<Vec<Target>>,
@@ -100,6 +103,7 @@ impl<'a> ArmReader<'a> {
             configs: Memory::new(),
             bindings: Memory::new(),
             workloads: Memory::new(),
+            instances: Memory::new(),
             actions: Memory::new(),
             slos: Memory::new(),
             targets: Vec::new(),
@@ -136,7 +140,10 @@ impl<'a> ArmReader<'a> {
             &config.router,
             node,
             self.litellm_file,
-            Some(&cell.workload),
+            Some(Around {
+                workload: &cell.workload,
+                instances: cell.instances,
+            }),
         );
         if self.litellm_file == self.file {
             for finding in &mut found {
@@ -179,6 +186,11 @@ impl<'a> ArmReader<'a> {
             let names = askable(router);
             traffic::workload(node, file, router.epoch, &names, &mut self.files).map(Arc::new)
         })?;
+        let key = self.touching(arm, &["instances", CONFIG[0], CONFIG[1], CONFIG[2]]);
+        let instances = remembered(&mut self.instances, key, || {
+            let node = tree()?.get("instances");
+            instances::instances(node, file, router).map(Arc::new)
+        })?;
         let key = key_of(self.touching(arm, &["actions", "workload", "starts_at"]));
         let actions = remembered(&mut self.actions, key, || {
             let node = tree()?.get("actions");
@@ -192,6 +204,7 @@ impl<'a> ArmReader<'a> {
             router: Arc::clone(router),
             providers,
             workload,
+            instances: *instances,
             actions,
             slo: *slo,
         })

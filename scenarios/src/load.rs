@@ -117,6 +117,9 @@ impl Scenario {
         {
             reader.files.note(note);
         }
+        if let Some(note) = cells[reference].instances.told() {
+            reader.files.note(note);
+        }
         let account = reader.account(&grid[reference]);
         Ok(Self {
             name: name.to_owned(),
@@ -268,6 +271,7 @@ impl Scenario {
             router: Arc::clone(&cell.router),
             providers: Arc::clone(&cell.providers),
             workload: Arc::clone(&cell.workload),
+            instances: cell.instances,
             actions: Arc::clone(&cell.actions),
             slo: cell.slo,
         }

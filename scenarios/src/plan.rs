@@ -26,10 +26,51 @@ pub struct RunPlan {
     pub providers: Arc<[ProviderBinding]>,
     /// Who asks what, when.
     pub workload: Arc<Workload>,
+    /// How many routers there are.
+    pub instances: Instances,
     /// What an operator does meanwhile, in order of time.
     pub actions: Arc<[Action]>,
     /// What counts as good service.
     pub slo: Slo,
+}
+
+/// The instances of the router. Requests go round them, and each decides by itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Instances {
+    /// How many, at least one.
+    pub count: u32,
+    /// Whether they share a store.
+    pub shared_state: bool,
+}
+
+impl Default for Instances {
+    fn default() -> Self {
+        Self {
+            count: 1,
+            shared_state: false,
+        }
+    }
+}
+
+impl Instances {
+    /// What the reader should know of them; nothing of a single one.
+    pub(crate) fn told(self) -> Option<String> {
+        let Self {
+            count,
+            shared_state,
+        } = self;
+        let store = match shared_state {
+            true => "with a shared store",
+            false => "without a shared store: each knows itself only",
+        };
+        (count > 1).then(|| format!("instances: {count} of the router, {store}"))
+    }
+
+    /// The instance, from 0, that the request of this number goes to.
+    #[must_use]
+    pub fn of_request(self, number: u64) -> usize {
+        usize::try_from(number % u64::from(self.count)).unwrap_or_default()
+    }
 }
 
 /// Something that an operator does at a moment of the run.

@@ -57,6 +57,11 @@ pub struct ScenarioFile {
     /// Who asks what, when.
     #[schemars(with = "WorkloadSpec")]
     pub workload: IgnoredAny,
+    /// How many instances of the router there are. Requests go round them, and reports count them as
+    /// one system.
+    #[serde(default)]
+    #[schemars(with = "Option<InstancesSpec>")]
+    pub instances: Option<IgnoredAny>,
     /// What an operator does while the run goes on.
     #[serde(default)]
     #[schemars(with = "Option<Vec<ActionSpec>>")]
@@ -226,6 +231,22 @@ pub struct TraceSpec {
     /// Share of rows that may be dropped before the trace is refused. Default: 0.1.
     #[serde(default)]
     pub max_dropped_share: Option<f64>,
+}
+
+/// `instances`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct InstancesSpec {
+    /// How many. Default: 1.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 1000))]
+    pub count: Option<u32>,
+    /// Whether they share a store (Redis), and so learn of each other's cooldowns and counts as the
+    /// profile says. Default: true if the LiteLLM config names a Redis (`redis_url`, or `redis_host` with
+    /// `redis_port`, in `router_settings`), else false: each then knows itself only, and limits hold
+    /// for each.
+    #[serde(default)]
+    pub shared_state: Option<bool>,
 }
 
 /// One item of `actions`.

@@ -241,8 +241,9 @@ fn unfiled(error: &ScenarioError, key: &str) -> ScenarioError {
 }
 
 /// The scenario's own keys.
-const SCENARIO_KEYS: [&str; 14] = [
+const SCENARIO_KEYS: [&str; 15] = [
     "expect",
+    "instances",
     "kind",
     "litellm",
     "prices",
@@ -259,7 +260,8 @@ const SCENARIO_KEYS: [&str; 14] = [
 ];
 
 /// Those that an arm may change.
-pub(crate) const SWEPT_SECTIONS: [&str; 6] = [
+pub(crate) const SWEPT_SECTIONS: [&str; 7] = [
+    "instances",
     "litellm",
     "profile",
     "providers",

@@ -12,6 +12,7 @@ mod deadline;
 mod error;
 mod event_queue;
 mod finder;
+mod fleet;
 mod operator;
 mod simulation;
 mod story;

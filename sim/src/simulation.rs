@@ -18,7 +18,8 @@ use router::{
 use scenarios::{Arrival, Provenance, RunPlan};
 
 use crate::{
-    EventQueue, SimError, Watch, deadline, operator,
+    EventQueue, SimError, Watch, deadline,
+    fleet::Fleet,
     unfinished::{Sent, State, Unfinished},
     watch::Progress,
 };
@@ -62,7 +63,7 @@ pub struct RunEnd {
 
 /// The parts of a run.
 struct Simulation {
-    router: Router,
+    fleet: Fleet,
     providers: Providers,
     /// The router's ids of the workload's model names.
     models: Vec<ModelId>,
@@ -85,12 +86,12 @@ impl Simulation {
                 providers: plan.providers.len(),
             });
         }
-        let mut router = Router::new(&plan.router, plan.seed)?;
+        let mut fleet = Fleet::new(plan)?;
         let models = plan
             .workload
             .models()
             .iter()
-            .map(|name| router.model(name))
+            .map(|name| fleet.model(name))
             .collect();
         let specs = plan.providers.iter().map(|binding| &*binding.spec);
         let providers =
@@ -102,7 +103,7 @@ impl Simulation {
                 }
             })?;
         Ok(Self {
-            router,
+            fleet,
             providers,
             models,
             queue: EventQueue::new(),
@@ -130,7 +131,7 @@ impl Simulation {
             while let Some(action) = actions.as_slice().first().filter(|a| a.at <= until) {
                 self.run_until(action.at, &mut now, observer)?;
                 now = action.at;
-                operator::act(&mut self.router, action, observer);
+                self.fleet.act(action, observer);
                 actions.next();
             }
             self.run_until(until, &mut now, observer)?;
@@ -204,11 +205,14 @@ impl Simulation {
             beginning,
             batch,
         };
+        let instance = self.fleet.of_request(id.0);
         let place = self.occupy(Unfinished {
             call,
+            instance,
             state: State::Deciding,
         });
-        let turn = self.router.arrive(arrival.at, request, observer);
+        let arrive = |router: &mut Router| router.arrive(arrival.at, request, observer);
+        let turn = self.fleet.give(instance, arrive);
         self.obey(arrival.at, place, turn, observer)
     }
 
@@ -221,9 +225,11 @@ impl Simulation {
         observer: &mut impl Observer,
     ) -> Result<(), SimError> {
         let unfinished = &mut self.unfinished[place as usize];
+        let instance = unfinished.instance;
         let turn = match mem::replace(&mut unfinished.state, State::Deciding) {
             State::Streaming { sent, ends_at } => {
-                let released = self.router.first_token(now, &sent.attempt, observer);
+                let first_token = |r: &mut Router| r.first_token(now, &sent.attempt, observer);
+                let released = self.fleet.give(instance, first_token);
                 unfinished.state = State::Sent(sent);
                 self.queue.push(ends_at, place);
                 return self.admit(now, released, observer);
@@ -236,10 +242,13 @@ impl Simulation {
                 if given_up {
                     self.providers.abandon(now, &unfinished.call);
                 }
-                self.router
-                    .attempt_finished(now, attempt, &outcome, observer)
+                self.fleet.give(instance, |router| {
+                    router.attempt_finished(now, attempt, &outcome, observer)
+                })
             }
-            State::Waiting(wait) => self.router.resume(now, wait, observer),
+            State::Waiting(wait) => self
+                .fleet
+                .give(instance, |router| router.resume(now, wait, observer)),
             State::Deciding | State::Parked(_) => {
                 unreachable!("only attempts and waits have an event in the queue")
             }
@@ -270,16 +279,19 @@ impl Simulation {
         of: u32,
         observer: &mut impl Observer,
     ) -> Result<(), SimError> {
-        while let Some(mirror) = self.router.take_mirror() {
+        let instance = self.unfinished[of as usize].instance;
+        while let Some(mirror) = self.fleet.give(instance, Router::take_mirror) {
             let call = ProviderCall {
                 request: mirror.id,
                 ..self.unfinished[of as usize].call
             };
             let place = self.occupy(Unfinished {
                 call,
+                instance,
                 state: State::Deciding,
             });
-            let turn = self.router.arrive(now, mirror, observer);
+            let arrive = |router: &mut Router| router.arrive(now, mirror, observer);
+            let turn = self.fleet.give(instance, arrive);
             self.take_step(now, place, turn.step)?;
         }
         Ok(())
@@ -295,7 +307,9 @@ impl Simulation {
     ) -> Result<(), SimError> {
         while let Some(request) = released {
             let (place, parked) = self.unpark(request);
-            let turn = self.router.admitted(now, parked, observer);
+            let instance = self.unfinished[place as usize].instance;
+            let admitted = |router: &mut Router| router.admitted(now, parked, observer);
+            let turn = self.fleet.give(instance, admitted);
             self.take_step(now, place, turn.step)?;
             self.mirror(now, place, observer)?;
             released = turn.released;
@@ -322,8 +336,8 @@ impl Simulation {
     /// Asks the provider how the attempt goes, and awaits its end or the caller's patience.
     #[inline]
     fn send(&mut self, now: Instant, place: u32, attempt: Attempt) -> Result<(), SimError> {
-        let plan = self.router.plan(&attempt);
         let unfinished = &mut self.unfinished[place as usize];
+        let plan = self.fleet.at(unfinished.instance).plan(&attempt);
         let call = &mut unfinished.call;
         call.attempt = attempt.number();
         call.deployment = attempt.deployment();

@@ -67,9 +67,17 @@ impl<'a> Story<'a> {
                 });
                 let stream = if request.stream { ", streamed" } else { "" };
                 let (model, prompt) = (self.model(request.model), request.prompt_tokens);
+                let instance = match self.plan.instances {
+                    one if one.count == 1 => String::new(),
+                    all => format!(
+                        ", at instance {} of {}",
+                        all.of_request(self.request.0) + 1,
+                        all.count
+                    ),
+                };
                 (
                     "arrived",
-                    format!("for `{model}`, {prompt} prompt tokens{limit}{stream}"),
+                    format!("for `{model}`, {prompt} prompt tokens{limit}{stream}{instance}"),
                 )
             }
             Event::PassedOver {

@@ -7,6 +7,8 @@ use router::{Attempt, Instant, Outcome, Parked, Wait};
 pub(crate) struct Unfinished {
     /// What the provider is told of it, as of its latest attempt.
     pub(crate) call: ProviderCall,
+    /// The router instance that it went to.
+    pub(crate) instance: usize,
     pub(crate) state: State,
 }
 

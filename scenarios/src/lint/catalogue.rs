@@ -1,12 +1,12 @@
 //! Every rule, by topic.
 
 use super::{
-    Severity, cooldowns, deployments, fallbacks, filters, limits, names, order, prices, retries,
-    senders, subject::Rule, weights, zeros,
+    Severity, cooldowns, deployments, fallbacks, filters, instances, limits, names, order, prices,
+    retries, senders, subject::Rule, weights, zeros,
 };
 
 /// The rules of every file.
-pub(super) const RULES: [&[Rule]; 12] = [
+pub(super) const RULES: [&[Rule]; 13] = [
     names::RULES,
     fallbacks::RULES,
     deployments::RULES,
@@ -16,6 +16,7 @@ pub(super) const RULES: [&[Rule]; 12] = [
     retries::RULES,
     zeros::RULES,
     limits::RULES,
+    instances::RULES,
     filters::RULES,
     prices::RULES,
     senders::RULES,

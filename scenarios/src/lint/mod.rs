@@ -11,6 +11,7 @@ mod cooldowns;
 mod deployments;
 mod fallbacks;
 mod filters;
+mod instances;
 mod limits;
 mod names;
 mod order;
@@ -27,7 +28,16 @@ use router::RouterConfig;
 
 pub use self::catalogue::{CatalogueEntry, catalogue};
 use self::subject::Subject;
-use crate::{litellm::LitellmConfig, workload::Workload, yaml::Node};
+use crate::{litellm::LitellmConfig, plan::Instances, workload::Workload, yaml::Node};
+
+/// What a scenario has around its config.
+#[derive(Clone, Copy, Debug)]
+pub struct Around<'a> {
+    /// Whose requests it serves.
+    pub workload: &'a Workload,
+    /// The instances of the router.
+    pub instances: Instances,
+}
 
 /// One finding.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -93,17 +103,17 @@ impl fmt::Display for Finding {
 /// The findings of a config, the worst first, and then in the order of the file.
 ///
 /// `router` is what the config gives under a profile and with a price registry, if there is one;
-/// `node` is the config as a tree, `file` its name. `workload` is whose requests it is to serve in a
-/// scenario; `None` for a config alone.
+/// `node` is the config as a tree, `file` its name. `around` is the scenario that it is run in; `None` for
+/// a config alone.
 #[must_use]
 pub fn findings(
     config: &LitellmConfig,
     router: &RouterConfig,
     node: &Node,
     file: &str,
-    workload: Option<&Workload>,
+    around: Option<Around<'_>>,
 ) -> Vec<Finding> {
-    let subject = Subject::new(config, router, node, workload);
+    let subject = Subject::new(config, router, node, around);
     let mut findings: Vec<Finding> = catalogue::RULES
         .iter()
         .flat_map(|rules| rules.iter())

@@ -5,7 +5,7 @@
 use router::config::OptionalPreCallChecks;
 
 use super::{
-    Severity,
+    Around, Severity,
     subject::{Hit, Rule, Subject},
 };
 use crate::workload::senders::Sender;
@@ -19,7 +19,7 @@ pub(super) const RULES: &[Rule] = &[Rule {
 }];
 
 fn needs_senders(subject: &Subject<'_>) -> Vec<Hit> {
-    let Some(workload) = subject.workload else {
+    let Some(Around { workload, .. }) = subject.around else {
         return Vec::new();
     };
     let some = |has: fn(&Sender) -> bool| {

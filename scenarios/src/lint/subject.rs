@@ -6,9 +6,9 @@ use router::{DeploymentConfig, Profile, RouterConfig, RouterSettings, StrategySp
 
 use crate::{
     error::did_you_mean,
+    lint::Around,
     litellm::{DeploymentFacts, LitellmConfig},
     providers::glob,
-    workload::Workload,
     yaml::{Node, Value, join},
 };
 
@@ -17,8 +17,8 @@ pub(super) struct Subject<'a> {
     pub(super) config: &'a LitellmConfig,
     pub(super) router: &'a RouterConfig,
     pub(super) groups: Vec<Group<'a>>,
-    /// Whose requests it serves; `None` for a config alone.
-    pub(super) workload: Option<&'a Workload>,
+    /// The scenario that it is run in; `None` for a config alone.
+    pub(super) around: Option<Around<'a>>,
     node: &'a Node,
 }
 
@@ -67,7 +67,7 @@ impl<'a> Subject<'a> {
         config: &'a LitellmConfig,
         router: &'a RouterConfig,
         node: &'a Node,
-        workload: Option<&'a Workload>,
+        around: Option<Around<'a>>,
     ) -> Self {
         let mut groups: Vec<Group<'a>> = Vec::new();
         let mut places: BTreeMap<&str, usize> = BTreeMap::new();
@@ -84,7 +84,7 @@ impl<'a> Subject<'a> {
             config,
             router,
             groups,
-            workload,
+            around,
             node,
         }
     }

@@ -124,6 +124,17 @@ pub(super) static ROUTER_SETTINGS: Section<Draft> = Section {
             d.settings.usage_window = read_usage_window(s)?;
             Ok(())
         }),
+        // What matters of the store is whether there is one, wherever its address stands.
+        used("redis_url", |d, s| {
+            d.settings.shared_store |= !s.node.is_null();
+            Ok(())
+        }),
+        used("redis_host", |d, s| {
+            read_half_of_address(d, s, "redis_port")
+        }),
+        used("redis_port", |d, s| {
+            read_half_of_address(d, s, "redis_host")
+        }),
         used("fallbacks", |d, s| {
             read_fallbacks(s, Entries::OneKey).map(|list| d.settings.fallbacks = list)
         }),
@@ -252,9 +263,23 @@ pub(super) static ROUTER_SETTINGS: Section<Draft> = Section {
         ignored("search_tools", PROXY),
         ignored("set_verbose", OBSERVABILITY),
     ],
-    families: &[ignored("redis_*", SHARED_STATE)],
+    families: &[ignored(
+        "redis_*",
+        "says how the store is reached; here that takes no time and never fails",
+    )],
     otherwise: UNKNOWN,
 };
+
+/// A host and a port name a Redis together.
+fn read_half_of_address(d: &mut Draft, s: &mut Setting<'_>, other: &str) -> Result<()> {
+    if s.node.is_null() {
+    } else if s.beside(other).is_some() {
+        d.settings.shared_store = true;
+    } else {
+        s.ignore(format!("LiteLLM uses no Redis without `{other}` beside it"));
+    }
+    Ok(())
+}
 
 /// `alerting_config` (semantics 9.3).
 static ALERTING: Section<Alerting> = Section {

@@ -21,7 +21,8 @@ pub(super) const PROVIDER: &str = "passed on to the provider; no request is sent
 pub(super) const PROXY: &str = "a setting of the proxy; routing does not read it";
 pub(super) const PROXY_LIMIT: &str = "not modelled: a limit of the whole proxy";
 pub(super) const SECRET: &str = "names a secret; no request is sent";
-pub(super) const SHARED_STATE: &str = "not modelled yet: state that several workers share";
+pub(super) const SHARED_STATE: &str =
+    "not modelled: where answers and counts are kept, and for how long";
 pub(super) const UNKNOWN: &str = "unknown to LiteLLM 1.110 as far as routelab knows";
 
 /// The section under which LiteLLM reads a routing key of this name.

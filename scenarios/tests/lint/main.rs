@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 mod cases;
+mod instances;
 mod published;
 mod senders;
 
@@ -10,8 +11,8 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use router::{Profile, ProfileName};
 use scenarios::{
-    LoadOptions, Scenario, Source, Workload,
-    lint::{self, Finding, Severity},
+    Instances, LoadOptions, Scenario, Source, Workload,
+    lint::{self, Around, Finding, Severity},
     litellm,
     prices::PriceRegistry,
 };
@@ -49,15 +50,23 @@ workload:
 
 /// The findings of a config under a profile, with the small registry, in a scenario without senders.
 fn found(text: &str, profile: Profile) -> Vec<Finding> {
-    found_for(text, profile, Some(&workload("")))
+    found_for(text, profile, Some(around(&workload(""))))
 }
 
-fn found_for(text: &str, profile: Profile, workload: Option<&Workload>) -> Vec<Finding> {
+/// A scenario of one instance.
+fn around(workload: &Workload) -> Around<'_> {
+    Around {
+        workload,
+        instances: Instances::default(),
+    }
+}
+
+fn found_for(text: &str, profile: Profile, around: Option<Around<'_>>) -> Vec<Finding> {
     let node = litellm::parse(text, "config.yaml").unwrap();
     let config = litellm::from_node(&node, "config.yaml").unwrap_or_else(|error| panic!("{error}"));
     let registry = PriceRegistry::read(PRICES, "prices.json").unwrap();
     let router = config.router_for(profile, Some(&registry));
-    lint::findings(&config, &router, &node, "config.yaml", workload)
+    lint::findings(&config, &router, &node, "config.yaml", around)
 }
 
 fn ids(findings: &[Finding]) -> BTreeSet<&str> {
@@ -91,7 +100,9 @@ fn every_rule_finds_what_it_is_for_and_nothing_in_its_counterpart() {
 fn every_rule_has_a_case_and_a_name_of_its_own() {
     let catalogue = lint::catalogue();
     let rules: BTreeSet<&str> = catalogue.iter().map(|entry| entry.id).collect();
-    let cases: BTreeSet<&str> = CASES.iter().map(|case| case.id).collect();
+    let of_instances = instances::CASES.iter().map(|(id, ..)| *id);
+    let cases = CASES.iter().map(|case| case.id);
+    let cases: BTreeSet<&str> = cases.chain(of_instances).collect();
 
     assert_eq!(rules.len(), catalogue.len(), "an id is given twice");
     assert_eq!(rules, cases);

@@ -2,7 +2,7 @@
 
 use router::Profile;
 
-use crate::{found_for, workload};
+use crate::{around, found_for, workload};
 
 const CONFIG: &str = "model_list: [{model_name: m, litellm_params: {model: openai/m}}]\n";
 
@@ -10,7 +10,7 @@ const CONFIG: &str = "model_list: [{model_name: m, litellm_params: {model: opena
 fn places(setting: &str, senders: &str) -> Vec<String> {
     let text = format!("{CONFIG}router_settings: {{{setting}}}\n");
     let workload = workload(senders);
-    let found = found_for(&text, Profile::default(), Some(&workload));
+    let found = found_for(&text, Profile::default(), Some(around(&workload)));
     let found = found
         .into_iter()
         .filter(|finding| finding.id == "needs-senders");

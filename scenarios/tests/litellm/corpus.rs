@@ -153,15 +153,13 @@ fn what_is_ignored_in_a_published_config_is_told_in_few_lines() {
 
     insta::assert_snapshot!(read.ignored_in_lines().join("\n"), @"
     check this: router_settings.enable_pre_call_check (line 397): unknown to LiteLLM 1.110 as far as routelab knows; did you mean `enable_pre_call_checks`?
-    router_settings.redis_host (line 394): not modelled yet: state that several workers share
-    router_settings.redis_port (line 395): not modelled yet: state that several workers share
-    router_settings.redis_password (line 396): not modelled yet: state that several workers share
+    router_settings.redis_password (line 396): says how the store is reached; here that takes no time and never fails
     environment_variables (line 402): sets environment variables; none is asked
     litellm_settings.debug (line 408): no routing key as far as routelab knows; LiteLLM keeps it as a global setting
     litellm_settings.detailed_debug (line 409): observability only
     litellm_settings.cache_params.type (line 411): one store in the router's memory stands for every kind of store
-    litellm_settings.cache_params.host (line 412): not modelled yet: state that several workers share
-    litellm_settings.cache_params.port (line 413): not modelled yet: state that several workers share
+    litellm_settings.cache_params.host (line 412): not modelled: where answers and counts are kept, and for how long
+    litellm_settings.cache_params.port (line 413): not modelled: where answers and counts are kept, and for how long
     litellm_settings.cache_params.password (line 414): names a secret; no request is sent
     litellm_settings.max_budget (line 416): not modelled: budgets of callers, keys and tags
     litellm_settings.budget_duration (line 417): not modelled: budgets of callers, keys and tags

@@ -220,10 +220,10 @@ const SECTIONS: [Section; 6] = [
             ("default_priority", "1"),
             ("polling_interval", "1"),
             ("alerting_config", "{alerting_threshold: 1}"),
+            ("redis_url", "a"),
         ],
         ignored: &[
             ("routing_strategy_args", "{ttl: 1}"),
-            ("redis_url", "a"),
             ("redis_host", "a"),
             ("redis_port", "1"),
             ("redis_password", "a"),

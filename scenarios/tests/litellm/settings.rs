@@ -140,6 +140,26 @@ fn the_usage_window_is_a_minute_a_sliding_one_or_slices() {
 }
 
 #[test]
+fn a_redis_is_there_if_its_url_or_its_host_and_port_are_given_wherever_they_stand() {
+    let shared = |given: &str| settings(&format!("router_settings: {{{given}}}")).shared_store;
+
+    assert!(shared("redis_url: os.environ/REDIS_URL"));
+    assert!(shared(
+        "redis_host: r, redis_port: 6379, redis_password: os.environ/P"
+    ));
+    for none in [
+        "redis_host: r",
+        "redis_port: 6379",
+        "redis_url: null",
+        "redis_db: 1",
+    ] {
+        assert!(!shared(none), "{none}");
+    }
+    let alone = read_with("router_settings: {redis_host: r}");
+    assert_eq!(alone.ignored.len(), 1);
+}
+
+#[test]
 fn a_cooldown_time_of_zero_is_the_default() {
     assert_eq!(
         settings("router_settings: {cooldown_time: 0}").cooldown_time,

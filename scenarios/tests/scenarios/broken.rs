@@ -56,6 +56,10 @@ fn the_file_itself() {
     insta::assert_snapshot!(adding("actions: [{at_s: 90, do: clear_cooldowns}]"), @"s.yaml:14:18: actions[0].at_s: found the number 90; accepted is a moment while requests come, from 0 to 60 s");
     insta::assert_snapshot!(adding("actions: [{at_s: 9, do: clear_cooldowns, deployment: nobody}]"), @"s.yaml:14:54: actions[0].deployment: no deployment has the id `nobody`; accepted is east or west");
     insta::assert_snapshot!(adding("actions: [{at_s: 9, do: clear}]"), @"s.yaml:14:25: actions[0].do: unknown value `clear`; accepted is clear_cooldowns");
+    insta::assert_snapshot!(adding("instances: {count: 0}"), @"s.yaml:14:20: instances.count: found the number 0; accepted is from 1 to 1000 instances");
+    insta::assert_snapshot!(adding("instances: {count: 2000}"), @"s.yaml:14:20: instances.count: found the number 2000; accepted is from 1 to 1000 instances");
+    insta::assert_snapshot!(adding("instances: {number: 2}"), @"s.yaml:14:13: instances.number: unknown key; accepted is count or shared_state");
+    insta::assert_snapshot!(adding("instances: 3"), @"s.yaml:14:12: instances: found the number 3; accepted is a mapping");
     insta::assert_snapshot!(adding("seed: -1"), @"s.yaml:14:7: seed: found the number -1; accepted is a whole number of at least 0");
     insta::assert_snapshot!(adding("replications: 0"), @"s.yaml:14:15: replications: found the number 0; accepted is from 1 to 100000");
     insta::assert_snapshot!(adding("replications: 2\nsweep: {replications: 3}"), @"s.yaml:15:23: sweep.replications: said at the top of the file as well; keep one of the two");
@@ -215,7 +219,7 @@ fn sweeps() {
     insta::assert_snapshot!(adding("sweep: {providers.east.preset: [openai, opnai]}"), @r#"s.yaml:14:41: sweep."providers.east.preset": value `opnai`: preset is `opnai` (did you mean `openai`?); accepted is one of anthropic, azure-payg, azure-ptu, bedrock, flaky, gemini, generic, groq, openai, vertex-dsq, vllm"#);
     insta::assert_snapshot!(adding("sweep: {workload.arrivals.poison.per_second: [1]}"), @r#"s.yaml:14:47: sweep."workload.arrivals.poison.per_second": value `1`: found a mapping of 2 keys; accepted is one key: bursts, constant, daily, gamma, poisson or pulse"#);
     insta::assert_snapshot!(adding("sweep: {seeds: [1, 2]}"), @"s.yaml:14:9: sweep.seeds: this cannot be swept; say `replications: n` for n seeds");
-    insta::assert_snapshot!(adding("sweep: {purpose: [a, b]}"), @"s.yaml:14:9: sweep.purpose: this cannot be swept; accepted are keys of router_settings and paths into litellm, profile, providers, slo, starts_at or workload");
+    insta::assert_snapshot!(adding("sweep: {purpose: [a, b]}"), @"s.yaml:14:9: sweep.purpose: this cannot be swept; accepted are keys of router_settings and paths into instances, litellm, profile, providers, slo, starts_at or workload");
     let many: Vec<String> = (0..400).map(|n| n.to_string()).collect();
     let many = many.join(", ");
     let grid = format!("sweep: {{cooldown_time: [{many}], num_retries: [{many}]}}");

@@ -6,6 +6,7 @@
 
 mod broken;
 mod grid;
+mod instances;
 mod library;
 mod senders;
 mod workloads;

@@ -10,6 +10,7 @@
 
 mod around;
 mod broken;
+mod instances;
 
 use std::collections::BTreeMap;
 

@@ -1,0 +1,66 @@
+//! The instances of the router. Requests go round them; each decides by itself, and learns of the others
+//! what their store tells it.
+
+use router::{ModelId, Observer, Router, SharedStore};
+use scenarios::{Action, Instances, RunPlan};
+
+use crate::{SimError, operator};
+
+/// All instances, and their store if they share one.
+pub(crate) struct Fleet {
+    instances: Instances,
+    routers: Vec<Router>,
+    store: Option<SharedStore>,
+}
+
+impl Fleet {
+    pub(crate) fn new(plan: &RunPlan) -> Result<Self, SimError> {
+        let instances = plan.instances;
+        let one = || Router::new(&plan.router, plan.seed);
+        let routers: Result<Vec<_>, _> = (0..instances.count).map(|_| one()).collect();
+        let shares = instances.shared_state && instances.count > 1;
+        Ok(Self {
+            instances,
+            routers: routers?,
+            store: shares.then(|| SharedStore::new(&plan.router)),
+        })
+    }
+
+    /// The id of a name, which is the same in each.
+    pub(crate) fn model(&mut self, name: &str) -> ModelId {
+        let ids = self.routers.iter_mut().map(|router| router.model(name));
+        ids.last().expect("there is at least one")
+    }
+
+    /// Where the request of this number goes.
+    #[inline]
+    pub(crate) fn of_request(&self, number: u64) -> usize {
+        match self.routers.len() {
+            1 => 0,
+            _ => self.instances.of_request(number),
+        }
+    }
+
+    /// An instance, to look at.
+    #[inline]
+    pub(crate) fn at(&self, instance: usize) -> &Router {
+        &self.routers[instance]
+    }
+
+    /// Gives an instance an input.
+    #[inline]
+    pub(crate) fn give<T>(&mut self, instance: usize, input: impl FnOnce(&mut Router) -> T) -> T {
+        let router = &mut self.routers[instance];
+        match &mut self.store {
+            None => input(router),
+            Some(store) => store.lend(router, input),
+        }
+    }
+
+    /// Does what the operator does, to each.
+    pub(crate) fn act(&mut self, action: &Action, observer: &mut impl Observer) {
+        for instance in 0..self.routers.len() {
+            self.give(instance, |router| operator::act(router, action, observer));
+        }
+    }
+}
