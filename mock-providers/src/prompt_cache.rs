@@ -8,10 +8,14 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use router::{ContentId, Instant, nanos_from_secs};
+use router::{ContentId, Instant, Outcome, nanos_from_secs};
 use serde::{Deserialize, Serialize};
 
-use crate::{error::SpecError, place::Place, reply::ProviderCall};
+use crate::{
+    error::SpecError,
+    place::Place,
+    reply::{ProviderCall, Reply},
+};
 
 /// `prompt_cache`: which beginnings of prompts are read from the provider's cache.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -55,6 +59,27 @@ pub struct Beginning {
     pub marked: bool,
 }
 
+/// Writes into an answer's usage at which prices its tokens are billed.
+#[inline]
+pub(crate) fn bill(
+    cache: Option<&mut PromptCache>,
+    at: Instant,
+    call: &ProviderCall,
+    reply: &mut Reply,
+) {
+    if let Outcome::Success {
+        usage,
+        first_token_after,
+    } = &mut reply.outcome
+    {
+        usage.batch = call.batch;
+        if let Some(cache) = cache {
+            let begins_after = first_token_after.unwrap_or(reply.total_after);
+            usage.cached_tokens = cache.read(at, call, begins_after);
+        }
+    }
+}
+
 /// The beginnings that one deployment's provider has in its cache.
 #[derive(Clone, Debug)]
 pub(crate) struct PromptCache {
@@ -75,7 +100,9 @@ struct Entry {
 }
 
 impl PromptCache {
+    /// `place` is the provider's.
     pub(crate) fn new(spec: PromptCacheSpec, place: &Place) -> Result<Self, SpecError> {
+        let place = place.key("prompt_cache");
         let tokens = |name: &str, found: Option<u32>, default: u32| {
             let found = found.unwrap_or(default);
             let fits = (1..=MOST_TOKENS).contains(&found);
@@ -303,7 +330,7 @@ mod tests {
             step_tokens: Some(0),
             ..PromptCacheSpec::default()
         };
-        let error = PromptCache::new(spec, &Place::default().key("prompt_cache")).unwrap_err();
+        let error = PromptCache::new(spec, &Place::default()).unwrap_err();
 
         assert_eq!(
             error.to_string(),

@@ -17,7 +17,7 @@ use crate::{
     luck::Luck,
     place::Place,
     presets,
-    prompt_cache::PromptCache,
+    prompt_cache::{PromptCache, bill},
     queue::Slots,
     quota::Quota,
     reply::{ProviderCall, Reply, Silence, cut_short, silent_answer, stalled, whole_answer},
@@ -112,10 +112,10 @@ impl Provider {
             Some(count) => Some(Slots::new(count, &place)?),
             None => None,
         };
-        let prompt_cache = match spec.prompt_cache {
-            Some(spec) => Some(PromptCache::new(spec, &place.key("prompt_cache"))?),
-            None => None,
-        };
+        let prompt_cache = spec.prompt_cache;
+        let prompt_cache = prompt_cache
+            .map(|spec| PromptCache::new(spec, &place))
+            .transpose()?;
         let modes = spec.faults.as_deref().unwrap_or_default();
         let faults = Site::each(modes, origin, &place.key("faults"))
             .map(|(mode, site)| mode.build(&site))
@@ -218,7 +218,7 @@ impl Provider {
                 self.served(at, call, pace, verdict)
             }
         };
-        self.bill(at, call, &mut reply);
+        bill(self.prompt_cache.as_deref_mut(), at, call, &mut reply);
         if let Some(in_flight) = &mut self.in_flight {
             in_flight.add(call, at + reply.total_after);
         }
@@ -232,22 +232,6 @@ impl Provider {
             quota.charge(call, delivered, end);
         }
         reply
-    }
-
-    /// Writes into an answer's usage at which prices its tokens are billed.
-    #[inline]
-    fn bill(&mut self, at: Instant, call: &ProviderCall, reply: &mut Reply) {
-        if let Outcome::Success {
-            usage,
-            first_token_after,
-        } = &mut reply.outcome
-        {
-            usage.batch = call.batch;
-            if let Some(cache) = &mut self.prompt_cache {
-                let begins_after = first_token_after.unwrap_or(reply.total_after);
-                usage.cached_tokens = cache.read(at, call, begins_after);
-            }
-        }
     }
 
     /// What an attempt gets that is answered, and the tokens of it.

@@ -4,6 +4,7 @@ use crate::{
     advice::{Findings, findings},
     overview::{NARROW, Overview, Row},
     record::SweepRecord,
+    senders_table::SendersTable,
 };
 
 /// The report as plain text, at most 100 columns of prose wide. Many arms are shown as the best
@@ -29,6 +30,13 @@ pub fn console(sweep: &SweepRecord) -> String {
         text.push_str(&table(&overview));
         let order = overview.order();
         text.push_str(&order.map_or_else(String::new, |order| wrapped(&order, "")));
+    }
+    if let Some(SendersTable { titles, rows }) = SendersTable::new(sweep) {
+        text.push_str("\nBy sender\n");
+        let lines: Vec<Vec<String>> = [titles].into_iter().chain(rows).collect();
+        for line in aligned(&lines) {
+            text.push_str(&format!("  {line}\n"));
+        }
     }
     text.push_str(&section("What each setting does", &axes));
     text.push_str(&section("Before you rely on this", &warnings));
@@ -81,7 +89,25 @@ fn table(overview: &Overview<'_>) -> String {
     lines[0].extend(overview.titles());
     let shown = shown(&overview.rows);
     lines.extend(shown.iter().map(|row| cells(overview, row)));
-    let columns = lines[0].len();
+    let mut text = String::new();
+    let mut previous = 0;
+    for (line, place) in aligned(&lines)
+        .iter()
+        .zip([0].into_iter().chain(shown.iter().map(|row| row.place)))
+    {
+        if place > previous + 1 {
+            text.push_str(&format!("  … {} more\n", place - previous - 1));
+        }
+        previous = place;
+        text.push_str(line);
+        text.push('\n');
+    }
+    text
+}
+
+/// Lines of cells with their columns below each other.
+fn aligned(lines: &[Vec<String>]) -> Vec<String> {
+    let columns = lines.first().map_or(0, Vec::len);
     let width = |column: usize| {
         lines
             .iter()
@@ -90,24 +116,15 @@ fn table(overview: &Overview<'_>) -> String {
             .unwrap_or(0)
     };
     let widths: Vec<usize> = (0..columns).map(width).collect();
-    let mut text = String::new();
-    let mut previous = 0;
-    for (line, place) in lines
-        .iter()
-        .zip([0].into_iter().chain(shown.iter().map(|row| row.place)))
-    {
-        if place > previous + 1 {
-            text.push_str(&format!("  … {} more\n", place - previous - 1));
-        }
-        previous = place;
+    let line = |line: &Vec<String>| {
         let padded = line
             .iter()
             .zip(&widths)
             .map(|(cell, &width)| pad(cell, width));
-        text.push_str(padded.collect::<Vec<_>>().join("  ").trim_end());
-        text.push('\n');
-    }
-    text
+        let text = padded.collect::<Vec<_>>().join("  ");
+        text.trim_end().to_owned()
+    };
+    lines.iter().map(line).collect()
 }
 
 fn cells(overview: &Overview<'_>, row: &Row<'_>) -> Vec<String> {

@@ -29,6 +29,8 @@ mod record;
 mod recorder;
 #[cfg(feature = "render")]
 mod report;
+mod senders;
+mod senders_table;
 mod span_union;
 pub mod stats;
 #[cfg(feature = "render")]
@@ -48,6 +50,7 @@ pub use record::{
     TimeBucket, Timeline,
 };
 pub use recorder::{DeploymentLabel, Recorder, RecorderSetup};
+pub use senders::{BySender, SenderRecord};
 #[cfg(feature = "render")]
 pub use {
     gate::{

@@ -5,6 +5,7 @@ use crate::{
     console::basis,
     overview::{Overview, WIDE},
     record::SweepRecord,
+    senders_table::SendersTable,
 };
 
 /// The report as Markdown: finding, table of all arms, effects, doubts, and how to make it again.
@@ -34,6 +35,14 @@ pub fn markdown(sweep: &SweepRecord) -> String {
     ));
     text.push_str(&format!("{}\n\n", escaped(&basis(sweep))));
     text.push_str(&table(sweep));
+    if let Some(SendersTable { titles, rows }) = SendersTable::new(sweep) {
+        text.push_str("\n## By sender\n\n");
+        text.push_str(&row(titles.iter().map(|title| escaped(title))));
+        text.push_str(&row(titles.iter().map(|_| "---".to_owned())));
+        for cells in rows {
+            text.push_str(&row(cells.iter().map(|cell| escaped(cell))));
+        }
+    }
     text.push_str(&list("What each setting does", &axes));
     text.push_str(&list("Before you rely on this", &warnings));
     text.push_str(&list("Notes", &sweep.notes));

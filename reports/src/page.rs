@@ -12,6 +12,7 @@ use crate::{
     overview::{Overview, Row, WIDE},
     plots::{Drawing, TEXT_RULE, dark_rules, draw_all},
     record::SweepRecord,
+    senders_table::SendersTable,
 };
 
 /// The page with its pictures inside.
@@ -36,6 +37,7 @@ pub(crate) fn page_with(sweep: &SweepRecord, drawings: &[Drawing]) -> String {
     parts.extend(key.map(|key| figures("The picture", &[key])));
     parts.push(list("What each setting does", &findings.axes));
     parts.push(arms(sweep));
+    parts.push(senders(sweep));
     parts.push(figures("More pictures", further));
     parts.push(figures("By time", &timelines));
     parts.push(list("Ignored configuration keys", &sweep.ignored));
@@ -141,6 +143,36 @@ fn arm_row(overview: &Overview<'_>, row: &Row<'_>) -> String {
     let metrics = row.cells.iter().map(|cell| metric_cell(cell));
     let cells = overview.in_order(settings, metrics, difference_cell(row));
     format!("<tr{class}><td>{}</td>{}</tr>\n", row.place, cells.concat())
+}
+
+/// A row for each sender of each arm.
+fn senders(sweep: &SweepRecord) -> String {
+    let Some(table) = SendersTable::new(sweep) else {
+        return String::new();
+    };
+    let names = 1 + table
+        .titles
+        .iter()
+        .position(|title| title == "Sender")
+        .unwrap_or(0);
+    let heading = |(index, title): (usize, &String)| {
+        let class = if index < names { " class=\"name\"" } else { "" };
+        format!("<th scope=\"col\"{class}>{}</th>", escaped(title))
+    };
+    let headings: String = table.titles.iter().enumerate().map(heading).collect();
+    let row = |row: &Vec<String>| {
+        let (head, cells) = row.split_at(names);
+        let head = head
+            .iter()
+            .map(|name| format!("<td class=\"name\">{}</td>", escaped(name)));
+        let cells = cells.iter().map(|cell| metric_cell(cell));
+        format!("<tr>{}</tr>\n", head.chain(cells).collect::<String>())
+    };
+    let rows: String = table.rows.iter().map(row).collect();
+    format!(
+        "<h2>By sender</h2>\n<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>{headings}</tr></thead>\n\
+         <tbody>{rows}</tbody></table></div>\n"
+    )
 }
 
 fn metric_cell(cell: &str) -> String {

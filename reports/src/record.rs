@@ -5,7 +5,7 @@
 use router::{CooldownReason, ErrorClass, FallbackReason};
 use serde::{Deserialize, Serialize};
 
-use crate::distribution::Distribution;
+use crate::{distribution::Distribution, senders::SenderRecord};
 
 /// Everything that one run left behind. Its size does not depend on the number of requests.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -81,6 +81,9 @@ pub struct RunRecord {
     pub timeline: Timeline,
     /// When providers were at fault; set by the simulator.
     pub fault_spans: Vec<FaultSpanRecord>,
+    /// Each sender that the scenario names, and `(others)`; set by the simulator.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub senders: Vec<SenderRecord>,
 }
 
 impl RunRecord {

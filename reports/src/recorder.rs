@@ -30,6 +30,20 @@ pub struct RecorderSetup {
     pub duration: Duration,
 }
 
+impl RecorderSetup {
+    /// Whether the service level bounds anything.
+    pub(crate) const fn has_slo(&self) -> bool {
+        self.slo_latency.is_some() || self.slo_first_token.is_some()
+    }
+
+    /// Whether a completed request is within every bound.
+    pub(crate) fn is_good(&self, latency: Duration, first_token: Option<Duration>) -> bool {
+        let in_time = self.slo_latency.is_none_or(|bound| latency <= bound);
+        let begun = |bound| first_token.is_some_and(|span| span <= bound);
+        in_time && self.slo_first_token.is_none_or(begun)
+    }
+}
+
 /// Names and prices of a deployment.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct DeploymentLabel {
@@ -118,7 +132,7 @@ impl Recorder {
         self.check_books(unfinished);
         let mut latency_all = self.latency_of_failed;
         latency_all.add_all(&self.latency);
-        let has_slo = self.setup.slo_latency.is_some() || self.setup.slo_first_token.is_some();
+        let has_slo = self.setup.has_slo();
         let attempts = self.deployments.iter().map(|tally| tally.sent).sum();
         RunRecord {
             arm: 0,
@@ -154,6 +168,7 @@ impl Recorder {
                 .collect(),
             timeline: self.buckets.finish(end),
             fault_spans: Vec::new(),
+            senders: Vec::new(),
         }
     }
 
@@ -262,10 +277,7 @@ impl Recorder {
         if let Some(span) = first_token {
             self.first_token.add(span);
         }
-        let in_time = self.setup.slo_latency.is_none_or(|bound| latency <= bound);
-        let begun_in_time = (self.setup.slo_first_token)
-            .is_none_or(|bound| first_token.is_some_and(|span| span <= bound));
-        self.good += u64::from(in_time && begun_in_time);
+        self.good += u64::from(self.setup.is_good(latency, first_token));
         self.buckets.completed(latency);
     }
 }

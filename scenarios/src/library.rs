@@ -81,8 +81,11 @@ const LIBRARY: &[LibraryEntry] = library! {
     "main"
     "minute-edge"
     "order-tiers"
+    "priority-queue"
     "rate-limit-pressure"
     "region-outage"
+    "response-cache"
     "retry-storm"
     "slow-deployment"
+    "traffic-mirroring"
 };

@@ -57,6 +57,15 @@ impl<'a> Story<'a> {
         self.arrived
     }
 
+    /// Whose request it is, where the scenario says so.
+    fn sender_text(&self) -> String {
+        let workload = &self.plan.workload;
+        let sender = workload.sender(self.plan.seed, self.request.0);
+        sender.map_or_else(String::new, |place| {
+            format!(" from `{}`", workload.sender_names()[place])
+        })
+    }
+
     /// An event in words: what it is, and the details.
     #[expect(clippy::too_many_lines, reason = "one short arm for each event")]
     fn told(&self, at: Instant, event: &Event<'_>) -> (&'static str, String) {
@@ -67,6 +76,7 @@ impl<'a> Story<'a> {
                 });
                 let stream = if request.stream { ", streamed" } else { "" };
                 let (model, prompt) = (self.model(request.model), request.prompt_tokens);
+                let sender = self.sender_text();
                 let instance = match self.plan.instances {
                     one if one.count == 1 => String::new(),
                     all => format!(
@@ -77,7 +87,9 @@ impl<'a> Story<'a> {
                 };
                 (
                     "arrived",
-                    format!("for `{model}`, {prompt} prompt tokens{limit}{stream}{instance}"),
+                    format!(
+                        "for `{model}`{sender}, {prompt} prompt tokens{limit}{stream}{instance}"
+                    ),
                 )
             }
             Event::PassedOver {

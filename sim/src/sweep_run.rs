@@ -14,10 +14,10 @@ use std::{
 };
 
 use reports::{
-    ArmRecord, AxisRecord, DeploymentLabel, FaultSpanRecord, Recorder, RecorderSetup, RunRecord,
-    SweepRecord,
+    ArmRecord, AxisRecord, BySender, DeploymentLabel, FaultSpanRecord, Recorder, RecorderSetup,
+    RunRecord, SweepRecord,
 };
-use router::Instant;
+use router::{Instant, RequestId};
 use scenarios::{RunPlan, Scenario, lint::Severity};
 
 use crate::{RunEnd, SimError, Watch, simulate_watched};
@@ -28,9 +28,22 @@ use crate::{RunEnd, SimError, Watch, simulate_watched};
 ///
 /// As [`simulate_watched`].
 pub fn record_run(plan: &RunPlan, watch: &impl Watch) -> Result<RunRecord, SimError> {
-    let mut recorder = Recorder::new(recorder_setup(plan));
-    let run_end = simulate_watched(plan, &mut recorder, watch)?;
+    let setup = recorder_setup(plan);
+    let mut recorder = Recorder::new(setup.clone());
+    let names = plan.workload.sender_names();
+    let (run_end, senders) = if names.is_empty() {
+        (simulate_watched(plan, &mut recorder, watch)?, Vec::new())
+    } else {
+        let others = names.len();
+        let names = names.iter().cloned().chain(["(others)".to_owned()]);
+        let sender = |request: RequestId| plan.workload.sender(plan.seed, request.0);
+        let of = |request| sender(request).unwrap_or(others);
+        let mut by_sender = BySender::new(names.collect(), &setup, of);
+        let run_end = simulate_watched(plan, &mut (&mut recorder, &mut by_sender), watch)?;
+        (run_end, by_sender.finish())
+    };
     let mut record = recorder.finish(run_end.end);
+    record.senders = senders;
     record.arm = plan.arm;
     record.replication = plan.replication;
     record.fault_spans = fault_span_records(&run_end);

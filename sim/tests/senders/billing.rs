@@ -1,9 +1,9 @@
 //! What providers report and what is billed: cached prompt tokens and batches.
 
-use reports::RunRecord;
+use reports::{RunRecord, SenderRecord};
 use sim::record_run;
 
-use crate::plan;
+use crate::{load, plan, text};
 
 const PROMPT: f64 = 2e-6;
 const CACHED: f64 = 1e-6;
@@ -115,6 +115,45 @@ fn a_batch_costs_half_where_no_batch_price_is_listed() {
 
     assert_eq!(plain.latency, batch.latency);
     close(cost(&batch) * 2.0, cost(&plain));
+}
+
+#[test]
+fn what_senders_did_adds_up_to_what_the_run_did() {
+    let senders = "senders: {again: {share: 0.5, repeats: {share: 0.8, pool: 20}, shared_prefix: {tokens: 2000}}, \
+                   dear: {share: 0.2, num_retries: 5}}";
+    let providers = "default: {latency: {first_token: {constant: {ms: 900}}}, prompt_cache: {}, \
+                     faults: [{error_rate: {share: 0.2, status: 500}}]}";
+    let text = text("cache_responses: true", providers, senders) + "slo: {latency_s: 1}\n";
+    let run = record_run(&load(&text).plan(0, 0), &()).unwrap();
+
+    let names: Vec<&str> = run
+        .senders
+        .iter()
+        .map(|sender| sender.name.as_str())
+        .collect();
+    assert_eq!(names, ["again", "dear", "(others)"]);
+    let sum = |of: fn(&SenderRecord) -> u64| run.senders.iter().map(of).sum::<u64>();
+    assert_eq!(sum(|s| s.requests), run.requests);
+    assert_eq!(sum(|s| s.completed), run.completed);
+    assert_eq!(sum(|s| s.failed), run.failed);
+    assert_eq!(Some(sum(|s| s.good.unwrap())), run.good);
+    assert_eq!(sum(|s| s.attempts), run.attempts);
+    assert_eq!(sum(|s| s.cache_hits), run.cache_hits);
+    let cached: u64 = run.deployments.iter().map(|d| d.cached_tokens).sum();
+    assert_eq!(sum(|s| s.cached_tokens), cached);
+    let usd: f64 = run
+        .senders
+        .iter()
+        .filter_map(|sender| sender.cost_usd)
+        .sum();
+    close(usd, cost(&run));
+    let [again, dear, others] = run.senders.as_slice() else {
+        panic!("three senders")
+    };
+    assert!(again.cache_hits > 0 && again.cached_tokens > 0 && dear.cached_tokens == 0);
+    // A few retries more, a few failures less.
+    assert!(dear.failed * others.requests < others.failed * dear.requests);
+    assert!(again.latency_p50_s < dear.latency_p50_s);
 }
 
 #[test]

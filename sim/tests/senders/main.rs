@@ -8,6 +8,7 @@
 )]
 
 mod billing;
+mod library;
 mod settings;
 
 use std::{collections::BTreeMap, num::NonZeroUsize};
