@@ -6,11 +6,11 @@ use std::time::Duration;
 use crate::{
     admission::Reservation,
     client_retry::ClientTries,
+    num_retries::Allowance,
     observe::FallbackReason,
     outcome::ErrorClass,
     own_fallbacks::OwnFallbacks,
     request::{DeploymentId, ModelId, Request, RequestId},
-    retry::Allowance,
     step::{RouteError, Ticket, Trail},
     strategy::Sent,
     time::Instant,

@@ -8,6 +8,7 @@
 use crate::{
     in_flight::{Hop, ListRef, Walk, WalkKind},
     moving_on::Moving,
+    num_retries,
     observe::{Event, FallbackReason, Observer},
     outcome::ErrorClass,
     request::ModelId,
@@ -68,7 +69,7 @@ impl Router {
                 let overrides = overrides.filter(|_| !state.after_break);
                 let policy = self.retry_policies[hop.group.index()].as_ref();
                 let settings = &self.config.settings;
-                retry::allowance(
+                num_retries::allowance(
                     &error,
                     config,
                     overrides,

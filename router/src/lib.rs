@@ -84,6 +84,7 @@ mod limits;
 pub mod live;
 mod mirroring;
 mod moving_on;
+mod num_retries;
 mod observe;
 mod operator;
 mod outcome;
