@@ -25,6 +25,7 @@ mod kind_08_least_busy;
 mod kind_09_concurrency;
 mod kind_10_streaming_failures;
 mod kind_11_time_limits;
+mod kind_12_affinity_tags_and_wildcards;
 mod kind_13_shared_state;
 mod kind_14_recovery;
 mod provider;
