@@ -43,13 +43,50 @@ pub(crate) fn qualified_model(deployment: &DeploymentConfig) -> String {
 /// price registry; here the family that it belongs to decides.
 pub(crate) fn inferred(model: &str) -> Option<&'static str> {
     let belongs = |family: &&(&str, &str)| model.starts_with(family.0);
-    FAMILIES.iter().find(belongs).map(|family| family.1)
+    let family = FAMILIES.iter().find(belongs).map(|family| family.1);
+    family.or_else(|| is_of_bedrock(model).then_some("bedrock"))
 }
 
+/// Names like `us.anthropic.claude-sonnet-5`: perhaps a region, then who made the model.
+fn is_of_bedrock(model: &str) -> bool {
+    let (first, rest) = model.split_once('.').unwrap_or_default();
+    let maker = match BEDROCK_REGIONS.contains(&first) {
+        true => rest.split_once('.').unwrap_or_default().0,
+        false => first,
+    };
+    BEDROCK_MAKERS.contains(&maker)
+}
+
+const BEDROCK_REGIONS: [&str; 8] = ["us", "eu", "apac", "au", "jp", "in", "global", "us-gov"];
+
+const BEDROCK_MAKERS: [&str; 19] = [
+    "ai21",
+    "amazon",
+    "anthropic",
+    "cohere",
+    "deepseek",
+    "google",
+    "meta",
+    "minimax",
+    "mistral",
+    "moonshot",
+    "moonshotai",
+    "nvidia",
+    "openai",
+    "qwen",
+    "stability",
+    "twelvelabs",
+    "writer",
+    "xai",
+    "zai",
+];
+
 /// How model names of a provider begin; the first that fits counts.
-const FAMILIES: [(&str, &str); 24] = [
+const FAMILIES: [(&str, &str); 39] = [
     ("gpt-3.5-turbo-instruct", "text-completion-openai"),
     ("babbage-002", "text-completion-openai"),
+    ("ft:babbage-002", "text-completion-openai"),
+    ("ft:davinci-002", "text-completion-openai"),
     ("davinci-002", "text-completion-openai"),
     ("gpt-", "openai"),
     ("chatgpt-", "openai"),
@@ -70,8 +107,21 @@ const FAMILIES: [(&str, &str); 24] = [
     ("command-r", "cohere_chat"),
     ("embed-", "cohere"),
     ("rerank-", "cohere"),
-    ("anthropic.", "bedrock"),
-    ("amazon.", "bedrock"),
+    ("command-nightly", "cohere"),
+    ("c4ai-aya-", "cohere_chat"),
+    ("j2-", "ai21_chat"),
+    ("jamba-", "ai21_chat"),
+    ("chat-latest", "openai"),
+    ("computer-use-preview", "openai"),
+    ("deep-research-pro-", "vertex_ai"),
+    ("medlm-", "vertex_ai"),
+    ("multimodalembedding", "vertex_ai"),
+    ("text-embedding-large-exp-", "vertex_ai"),
+    ("text-embedding-preview-", "vertex_ai"),
+    ("text-multilingual-embedding-", "vertex_ai"),
+    ("text-unicorn", "vertex_ai"),
+    ("chatdolphin", "nlp_cloud"),
+    ("dolphin", "nlp_cloud"),
 ];
 
 #[cfg(test)]
@@ -95,7 +145,15 @@ mod tests {
             of(&deployment("claude-sonnet-4-5", None)),
             Some("anthropic")
         );
-        assert_eq!(of(&deployment("my-model", None)), None);
+        assert_eq!(
+            of(&deployment("us.meta.llama3-2-1b-instruct-v1:0", None)),
+            Some("bedrock")
+        );
+        assert_eq!(of(&deployment("cohere.embed-v4:0", None)), Some("bedrock"));
+        assert_eq!(of(&deployment("jamba-large-1.7", None)), Some("ai21_chat"));
+        for unknown in ["my-model", "llama3", "foo.bar", "us.foo"] {
+            assert_eq!(of(&deployment(unknown, None)), None);
+        }
     }
 
     #[test]

@@ -89,17 +89,14 @@ pub(super) fn read_entry(all: &mut Deployments, s: &mut Setting<'_>) -> Result<(
     if deployment.id.is_empty() {
         deployment.id = deployment_id(&deployment.model_name, params);
     }
-    if let Some(unknown) = unknown_provider(&deployment) {
-        s.suspect(format!(
-            "LiteLLM knows no provider `{unknown}`, and its proxy skips such an entry"
-        ));
-        return Ok(());
-    }
     if model_is_elsewhere {
         // Whose it is, only the environment says. It is called all the same, and no provider's budget
         // is held against it.
         let provider = &mut deployment.custom_llm_provider;
         provider.get_or_insert_with(|| "os.environ".to_owned());
+    } else if let Some(why) = why_uncallable(&deployment) {
+        s.suspect(format!("{why}, and its proxy skips such an entry"));
+        return Ok(());
     }
     if !is_elsewhere {
         let times = organizations.unwrap_or(1);
@@ -109,13 +106,17 @@ pub(super) fn read_entry(all: &mut Deployments, s: &mut Setting<'_>) -> Result<(
     Ok(())
 }
 
-/// The provider that an entry names and LiteLLM does not know.
-fn unknown_provider(deployment: &DeploymentConfig) -> Option<&str> {
-    let named = match &deployment.custom_llm_provider {
-        Some(given) => given,
-        None => deployment.model.split_once('/')?.0,
-    };
-    (!router::is_provider(named)).then_some(named)
+/// Why LiteLLM could not call a deployment: it does not know the provider. (semantics 1.2)
+fn why_uncallable(deployment: &DeploymentConfig) -> Option<String> {
+    match deployment.provider() {
+        Some("*") => None,
+        Some(name) if router::is_provider(name) => None,
+        Some(name) => Some(format!("LiteLLM knows no provider `{name}`")),
+        None => Some(format!(
+            "LiteLLM finds no provider for `{}` (it wants `provider/model`)",
+            deployment.model
+        )),
+    }
 }
 
 /// An entry as far as it is read.

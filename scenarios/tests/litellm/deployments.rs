@@ -51,7 +51,7 @@ fn all_settings_of_a_deployment_are_read() {
 #[test]
 fn limits_beside_the_params_are_taken_where_these_have_none() {
     let read = read(
-        "model_list:\n- {model_name: m, rpm: '5', tpm: 7, litellm_params: {model: x, tpm: 9}}\n",
+        "model_list:\n- {model_name: m, rpm: '5', tpm: 7, litellm_params: {model: openai/x, tpm: 9}}\n",
     );
 
     let deployment = &read.router.deployments[0];
@@ -66,7 +66,7 @@ fn limits_beside_the_params_are_taken_where_these_have_none() {
 #[test]
 fn numbers_with_underscores_are_read_as_litellms_yaml_reader_does() {
     let found = deployment(
-        "{model_name: m, litellm_params: {model: x, tpm: 20_000, weight: 1_000, timeout: 1_200}}",
+        "{model_name: m, litellm_params: {model: openai/x, tpm: 20_000, weight: 1_000, timeout: 1_200}}",
     );
 
     assert_eq!(
@@ -79,7 +79,7 @@ fn numbers_with_underscores_are_read_as_litellms_yaml_reader_does() {
 fn an_order_in_model_info_counts_where_the_params_have_none() {
     let info = |params| {
         let entry = format!(
-            "{{model_name: m, litellm_params: {{model: x{params}}}, model_info: {{order: 3}}}}"
+            "{{model_name: m, litellm_params: {{model: openai/x{params}}}, model_info: {{order: 3}}}}"
         );
         deployment(&entry).order
     };
@@ -92,7 +92,7 @@ fn an_order_in_model_info_counts_where_the_params_have_none() {
 fn a_timeout_of_zero_is_none_and_request_timeout_stands_in() {
     let timeout = |params| {
         deployment(&format!(
-            "{{model_name: m, litellm_params: {{model: x, {params}}}}}"
+            "{{model_name: m, litellm_params: {{model: openai/x, {params}}}}}"
         ))
         .timeout
     };
@@ -106,7 +106,8 @@ fn a_timeout_of_zero_is_none_and_request_timeout_stands_in() {
 
 #[test]
 fn a_whole_number_as_id_becomes_text() {
-    let found = deployment("{model_name: m, litellm_params: {model: x}, model_info: {id: 12}}");
+    let found =
+        deployment("{model_name: m, litellm_params: {model: openai/x}, model_info: {id: 12}}");
 
     assert_eq!(found.id, "12");
 }
@@ -132,7 +133,8 @@ fn an_entry_without_id_is_named_by_its_hash_and_equal_entries_share_it() {
 
 #[test]
 fn a_list_of_organizations_gives_one_deployment_each() {
-    let text = "model_list:\n- {model_name: m, litellm_params: {model: x, organization: [a, b]}}\n";
+    let text =
+        "model_list:\n- {model_name: m, litellm_params: {model: openai/x, organization: [a, b]}}\n";
 
     let read = read(text);
 
@@ -152,7 +154,7 @@ fn a_wildcard_group_is_used_as_it_stands() {
 #[test]
 fn what_tags_regions_budgets_and_mirrors_go_by_is_read() {
     let found = deployment(
-        "{model_name: m, litellm_params: {model: x, region_name: eu, tags: [paid, default], \
+        "{model_name: m, litellm_params: {model: openai/x, region_name: eu, tags: [paid, default], \
          tag_regex: ['^Mozilla'], silent_model: shadow, max_budget: '2.5', budget_duration: 7d}}",
     );
 
@@ -167,8 +169,9 @@ fn what_tags_regions_budgets_and_mirrors_go_by_is_read() {
 #[test]
 fn a_budget_needs_an_amount_above_zero_and_a_period_that_can_be_read() {
     let told = |params: &str| {
-        let text =
-            format!("model_list:\n- {{model_name: m, litellm_params: {{model: x, {params}}}}}");
+        let text = format!(
+            "model_list:\n- {{model_name: m, litellm_params: {{model: openai/x, {params}}}}}"
+        );
         let read = read(&text);
         assert_eq!(read.router.deployments[0].budget, None, "{params}");
         let told: Vec<String> = read.ignored.iter().map(ToString::to_string).collect();
@@ -187,7 +190,7 @@ fn a_budget_needs_an_amount_above_zero_and_a_period_that_can_be_read() {
 #[test]
 fn own_prices_are_those_of_the_params_and_model_info_only_bills() {
     let found = deployment(
-        "{model_name: m, litellm_params: {model: x, input_cost_per_token: 1, \
+        "{model_name: m, litellm_params: {model: openai/x, input_cost_per_token: 1, \
          cache_read_input_token_cost: 0.1, input_cost_per_token_above_200k_tokens: 2}, \
          model_info: {input_cost_per_token: 3, output_cost_per_token: 4}}",
     );
@@ -209,8 +212,8 @@ fn an_entry_for_other_environments_gives_no_deployment() {
     let text = |environment: &str| {
         format!(
             "{environment}model_list:\n\
-             - {{model_name: m, litellm_params: {{model: a}}, model_info: {{supported_environments: [production]}}}}\n\
-             - {{model_name: m, litellm_params: {{model: b}}}}\n"
+             - {{model_name: m, litellm_params: {{model: openai/a}}, model_info: {{supported_environments: [production]}}}}\n\
+             - {{model_name: m, litellm_params: {{model: openai/b}}}}\n"
         )
     };
     let models = |environment: &str| {
@@ -219,7 +222,7 @@ fn an_entry_for_other_environments_gives_no_deployment() {
             .router
             .deployments
             .iter()
-            .map(|d| d.model.clone())
+            .map(|d| d.model.replace("openai/", ""))
             .collect();
         (models, read.ignored.len())
     };
@@ -238,7 +241,7 @@ fn an_entry_for_other_environments_gives_no_deployment() {
 fn only_a_whole_number_is_a_longest_prompt() {
     let longest = |value: &str| {
         let entry = format!(
-            "{{model_name: m, litellm_params: {{model: x}}, model_info: {{max_input_tokens: {value}}}}}"
+            "{{model_name: m, litellm_params: {{model: openai/x}}, model_info: {{max_input_tokens: {value}}}}}"
         );
         deployment(&entry).max_input_tokens
     };
@@ -253,8 +256,8 @@ fn anchors_and_merge_keys_share_settings() {
     let read = read(
         "defaults: &d {api_key: k, rpm: 60, timeout: 9}\n\
          model_list:\n\
-         - {model_name: m, litellm_params: {<<: *d, model: a, rpm: 30}}\n\
-         - {model_name: m, litellm_params: {<<: *d, model: b}}\n",
+         - {model_name: m, litellm_params: {<<: *d, model: openai/a, rpm: 30}}\n\
+         - {model_name: m, litellm_params: {<<: *d, model: openai/b}}\n",
     );
 
     let [a, b] = read.router.deployments.as_slice() else {
@@ -268,7 +271,7 @@ fn anchors_and_merge_keys_share_settings() {
 fn the_settings_of_ours_are_read_from_model_info() {
     let read = read(
         "model_list:\n\
-         - {model_name: m, litellm_params: {model: a}, \
+         - {model_name: m, litellm_params: {model: openai/a}, \
            model_info: {cooldown_probe_after: 300, quota_group: east}}\n",
     );
 
