@@ -180,7 +180,8 @@ fn sequence_differs(facts: &BurstFacts, sequence: &[String], runs: &[&[Played]])
         .collect()
 }
 
-/// Kinds whose shares differ more than chance explains.
+/// Kinds whose shares differ more than chance explains: by the chi-square test over all of them
+/// together, or where one of them is too rare for that, by Fisher's exact test of each.
 fn shares_differ(
     id: &str,
     what: &str,
@@ -188,6 +189,16 @@ fn shares_differ(
     own: BTreeMap<&str, u32>,
 ) -> Vec<String> {
     let kinds: BTreeSet<&str> = recorded.keys().chain(own.keys()).copied().collect();
+    let of = |counts: &BTreeMap<&str, u32>, kind| counts.get(kind).copied().unwrap_or(0);
+    let pairs: Vec<_> = kinds
+        .iter()
+        .map(|kind| (of(&recorded, kind), of(&own, kind)))
+        .collect();
+    if let Some(chance) = statistics::chi_square(&pairs) {
+        let same = chance >= SIGNIFICANT;
+        let told = || format!("{id}: {what} {own:?}, recorded {recorded:?}: chance {chance:.1e}");
+        return (!same).then(told).into_iter().collect();
+    }
     let level = SIGNIFICANT / count(kinds.len().max(1));
     let (all, all_own) = (recorded.values().sum(), own.values().sum());
     let differs = |kind: &str| {

@@ -5,6 +5,71 @@ use crate::vector::Distribution;
 /// How unlikely a difference must be to count: one in ten thousand.
 pub(crate) const SIGNIFICANT: f64 = 1e-4;
 
+/// Whether two samples, counted by kind, have the same shares: the chance of shares at least this
+/// far apart if they have. `None` where a kind is expected fewer than [`LEAST_EXPECTED`] times in
+/// either sample, for which Pearson's test is not made.
+///
+/// Pearson's chi-square test of homogeneity. Each pair holds the counts of one kind.
+pub(crate) fn chi_square(kinds: &[(u32, u32)]) -> Option<f64> {
+    let (first, second) = kinds.iter().fold((0, 0), |(a, b), k| (a + k.0, b + k.1));
+    let all = f64::from(first + second);
+    let mut statistic = 0.0;
+    for &(a, b) in kinds {
+        for (seen, of) in [(a, first), (b, second)] {
+            let expected = f64::from(a + b) * f64::from(of) / all;
+            if !(LEAST_EXPECTED..).contains(&expected) {
+                return None;
+            }
+            let off = f64::from(seen) - expected;
+            statistic += off * off / expected;
+        }
+    }
+    let freedom = f64::from(u32::try_from(kinds.len()).unwrap()) - 1.0;
+    Some(upper_tail(statistic, freedom))
+}
+
+/// From how many expected of each kind on Pearson's test holds well enough (Cochran's rule).
+const LEAST_EXPECTED: f64 = 5.0;
+
+/// The chance that chi-square of so many degrees of freedom is at least this: the regularized upper
+/// incomplete gamma function, by its series near zero and its continued fraction beyond.
+fn upper_tail(statistic: f64, freedom: f64) -> f64 {
+    let (a, x) = (freedom / 2.0, statistic / 2.0);
+    if a <= 0.0 || x <= 0.0 {
+        return 1.0;
+    }
+    let front = libm::exp(a * libm::log(x) - x - libm::lgamma(a));
+    if x < a + 1.0 {
+        let mut term = 1.0 / a;
+        let mut sum = term;
+        let mut n = a;
+        while term > sum * 1e-15 {
+            n += 1.0;
+            term *= x / n;
+            sum += term;
+        }
+        return 1.0 - front * sum;
+    }
+    // Lentz's method.
+    let mut b = x + 1.0 - a;
+    let mut c = f64::MAX;
+    let mut d = 1.0 / b;
+    let mut fraction = d;
+    for n in 1..10_000 {
+        let n = f64::from(n);
+        let an = n * (a - n);
+        b += 2.0;
+        d = 1.0 / an.mul_add(d, b);
+        c = b + an / c;
+        let step = c * d;
+        fraction *= step;
+        if (step - 1.0).abs() < 1e-15 {
+            break;
+        }
+    }
+    front * fraction
+}
+
 /// Fisher's exact test, two-sided: the chance of shares at least this far apart if both samples
 /// have the same one. `k` of `n` are of the kind in question.
 pub(crate) fn fisher(first: (u32, u32), second: (u32, u32)) -> f64 {
@@ -104,6 +169,46 @@ fn quantile(sorted: &[f64], q: f64) -> f64 {
 fn ln_choose(n: u32, k: u32) -> f64 {
     let ln_factorial = |n: u32| libm::lgamma(f64::from(n) + 1.0);
     ln_factorial(n) - ln_factorial(k) - ln_factorial(n - k)
+}
+
+#[test]
+fn the_upper_tail_of_chi_square_is_that_of_published_tables() {
+    // NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.6.7.4.
+    for (statistic, freedom, chance) in [
+        (3.841, 1.0, 0.05),
+        (6.635, 1.0, 0.01),
+        (9.210, 2.0, 0.01),
+        (2.204, 6.0, 0.90),
+        (18.307, 10.0, 0.05),
+        (20.515, 5.0, 0.001),
+        (124.342, 100.0, 0.05),
+    ] {
+        let found = upper_tail(statistic, freedom);
+        assert!(
+            (found - chance).abs() < 2e-4 * chance.max(0.1),
+            "{statistic} of {freedom}: {found}"
+        );
+    }
+}
+
+#[test]
+fn homogeneity_is_judged_as_in_a_published_example() {
+    // Party by gender, from Agresti (2007), as in the documentation of R's chisq.test:
+    // X-squared = 30.07, df = 2, p-value = 2.954e-07.
+    let chance = chi_square(&[(762, 484), (327, 239), (468, 477)]).unwrap();
+
+    assert!((chance - 2.954e-7).abs() < 1e-10, "{chance}");
+    assert!(chi_square(&[(500, 510), (500, 490)]).unwrap() > 0.5);
+}
+
+#[test]
+fn kinds_that_are_hardly_expected_are_not_judged_by_chi_square() {
+    assert!(chi_square(&[(4, 4), (996, 996)]).is_none());
+    assert!(chi_square(&[(5, 5), (995, 995)]).is_some());
+    assert!(
+        chi_square(&[(10, 0), (30, 3)]).is_none(),
+        "the small sample"
+    );
 }
 
 #[test]
