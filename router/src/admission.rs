@@ -15,8 +15,9 @@ use crate::{
     observe::{Event, Observer},
     outcome::Outcome,
     request::{DeploymentId, Request},
+    route_error::{RateLimitedBy, RouteError},
     router::Router,
-    step::{RateLimitedBy, RouteError, Ticket},
+    step::Ticket,
     time::{Epoch, Instant, whole_seconds_up},
     usage_window::{Count, UsageWindow},
 };

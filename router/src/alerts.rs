@@ -14,7 +14,8 @@ use crate::{
     observe::{Event, Observer},
     outcome::Outcome,
     request::{DeploymentId, RequestId},
-    step::{Answer, RouteError},
+    route_error::RouteError,
+    step::Answer,
     time::Instant,
 };
 

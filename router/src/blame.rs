@@ -8,7 +8,7 @@ use crate::{
     config::is_bad_request,
     outcome::{ErrorClass, Failure},
     profile::Profile,
-    step::RouteError,
+    route_error::RouteError,
 };
 
 /// What is behind a failure, where its class and status do not say it.

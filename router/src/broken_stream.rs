@@ -17,8 +17,9 @@ use crate::{
     outcome::{ErrorClass, Failure, Outcome, Reached, Usage},
     profile::Profile,
     request::DeploymentId,
+    route_error::RouteError,
     router::Router,
-    step::{RouteError, Ticket},
+    step::Ticket,
     time::Instant,
 };
 

@@ -13,8 +13,9 @@ use crate::{
     outcome::Usage,
     provider,
     request::{Api, DeploymentId},
+    route_error::RouteError,
     router::Router,
-    step::{RouteError, Ticket},
+    step::Ticket,
     time::Instant,
 };
 

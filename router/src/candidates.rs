@@ -9,9 +9,10 @@ use crate::{
     request::{DeploymentId, ModelId},
     retry::GroupHealth,
     rng::{KeyedRng, Purpose},
+    route_error::RouteError,
     router::Router,
-    step::{RouteError, Ticket},
-    strategy::{Candidates, PickContext, StrategySpec},
+    step::Ticket,
+    strategy::{Candidates, PickContext, StrategySpec, simple_shuffle},
     time::{Instant, whole_seconds_up},
 };
 
@@ -56,6 +57,13 @@ impl Router {
         } else {
             &self.candidates
         };
+        let metric = self.config.profile.shuffle_metric;
+        if self.text_weights
+            && self.strategies.of(hop.group).shuffles()
+            && simple_shuffle::meets_text(metric, &self.config.deployments, members)
+        {
+            return Err(RouteError::TextWeight);
+        }
         let blocking = self.picks_as_blocking(ticket);
         let request = &self.requests.peek(ticket).request;
         let id = request.id;

@@ -2,7 +2,8 @@
 //!
 //! The router sees only how the last of them ended: nothing between is charged to the deployment,
 //! and the slot stays taken. LiteLLM turns these retries off for chat, but 1.92 hands a deployment's
-//! `num_retries` and a request's `max_retries` on (quirk Q1), and embeddings keep the library's two.
+//! `num_retries` and a request's `max_retries` on (quirk Q1), and embeddings keep the library's two
+//! or the request's `max_retries`. `default_litellm_params` stands in for the request.
 
 use std::time::Duration;
 
@@ -48,15 +49,23 @@ impl Router {
         failure: &Failure,
     ) -> Option<Instant> {
         let state = self.requests.get(ticket);
-        let allowed = match state.request.overrides.as_deref() {
-            _ if self.config.profile.corrections.one_owner_of_retries => 0,
-            Some(o) if o.api == Api::Embedding => LIBRARYS_RETRIES,
-            overrides if self.config.profile.client_retries_too => {
-                let own = self.config.deployments[deployment.index()].num_retries;
-                own.or_else(|| overrides.and_then(|o| o.max_retries))
-                    .unwrap_or(0)
-            }
-            _ => 0,
+        let defaults = &self.config.settings.default_litellm_params;
+        let overrides = state.request.overrides.as_deref();
+        let max_retries = overrides
+            .and_then(|o| o.max_retries)
+            .or(defaults.max_retries);
+        let profile = &self.config.profile;
+        let allowed = if profile.corrections.one_owner_of_retries {
+            0
+        } else if state.request.api() == Api::Embedding {
+            // A zero is none given. (observed)
+            max_retries.filter(|&n| n > 0).unwrap_or(LIBRARYS_RETRIES)
+        } else if profile.client_retries_too {
+            let deployments = self.config.deployments[deployment.index()].num_retries;
+            let handed_on = defaults.num_retries.or(deployments).or(max_retries);
+            handed_on.unwrap_or(0)
+        } else {
+            0
         };
         let over = state.client.retries >= allowed || state.caller_left.is_some();
         if over || !is_tried_again(failure) {

@@ -40,6 +40,9 @@ pub struct DeploymentConfig {
     pub custom_llm_provider: Option<String>,
     /// `weight`: share under simple-shuffle.
     pub weight: Option<f64>,
+    /// `weight` is given as a text, like `"3"`. LiteLLM takes it, and simple-shuffle then fails with
+    /// a `TypeError` (observed).
+    pub weight_is_text: bool,
     /// `rpm`: share under simple-shuffle, limit elsewhere. Requests a minute.
     pub rpm: Option<u64>,
     /// `tpm`: share under simple-shuffle, limit elsewhere. Tokens a minute.
@@ -158,6 +161,13 @@ pub struct RouterSettings {
     pub timeout: Option<Duration>,
     /// `stream_timeout`.
     pub stream_timeout: Option<Duration>,
+    /// `litellm_settings.request_timeout`, where it is given: process-wide (semantics 10).
+    pub request_timeout: Option<Duration>,
+    /// `litellm_settings.num_retries_per_request`: failures after which nothing more is called for a
+    /// request (semantics 5.6).
+    pub num_retries_per_request: Option<u32>,
+    /// `default_litellm_params`, as far as they decide anything.
+    pub default_litellm_params: DefaultLitellmParams,
     /// `first_token_timeout`, `stream_idle_timeout` and `stream_total_timeout`, none of which is
     /// LiteLLM's. Where one is given, a stream is bounded by its content, under every profile.
     pub stream_limits: StreamLimits,
@@ -216,6 +226,20 @@ pub struct RouterSettings {
     pub alerting: Option<Alerting>,
 }
 
+/// `default_litellm_params`: what is added to each call that does not say otherwise. `timeout`,
+/// `request_timeout` and tags in it decide nothing in either version (observed).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct DefaultLitellmParams {
+    /// `num_retries`: comes before the deployments', but not for blocking calls.
+    pub num_retries: Option<u32>,
+    /// `max_retries` of the client library, where the caller gives none.
+    pub max_retries: Option<u32>,
+    /// `cooldown_time`, which only 1.92 obeys: before the deployments'.
+    pub cooldown_time: Option<Duration>,
+    /// `stream_timeout`, after the router's.
+    pub stream_timeout: Option<Duration>,
+}
+
 /// One of `routing_groups`: a strategy for some names.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RoutingGroup {
@@ -272,6 +296,9 @@ impl Default for RouterSettings {
             cooldown_recovery: CooldownRecovery::default(),
             timeout: None,
             stream_timeout: None,
+            request_timeout: None,
+            num_retries_per_request: None,
+            default_litellm_params: DefaultLitellmParams::default(),
             stream_limits: StreamLimits::default(),
             fallbacks: None,
             default_fallbacks: Vec::new(),

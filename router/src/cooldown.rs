@@ -30,6 +30,8 @@ pub(crate) struct Bench<'a> {
     pub(crate) wildcard: bool,
     /// Whether some fallback applies to its group.
     pub(crate) has_fallback: bool,
+    /// `cooldown_time` of the request.
+    pub(crate) asked_for: Option<Duration>,
 }
 
 /// How long, and by which rule.
@@ -131,12 +133,15 @@ impl Bench<'_> {
         }
     }
 
-    /// The length of a cooldown: the deployment's own, else what the provider asked for, else the
-    /// router's. Zero means none. (semantics 4.5)
+    /// The length of a cooldown: the deployment's own or the call's, else what the provider asked
+    /// for, else the router's. Zero means none. (semantics 4.5; the call's: observed)
     fn time(&self, now: Instant, failure: &Failure) -> Duration {
         let newer = self.profile.model_info_cooldown_settings;
         let own = self.deployment.model_info_cooldown_time.filter(|_| newer);
-        if let Some(time) = own.or(self.deployment.cooldown_time) {
+        let added = self.settings.default_litellm_params.cooldown_time;
+        let added = added.filter(|_| self.profile.default_params_cool);
+        let calls = self.asked_for.or(added);
+        if let Some(time) = own.or(calls).or(self.deployment.cooldown_time) {
             return time;
         }
         failure
@@ -230,6 +235,7 @@ mod tests {
                 lone: self.lone,
                 wildcard: false,
                 has_fallback: false,
+                asked_for: None,
             };
             bench.judge(at(now), failure, &mut self.state)
         }

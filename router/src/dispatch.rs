@@ -10,9 +10,10 @@ use crate::{
     outcome::{ErrorClass, Failure},
     probe::Probe,
     request::{DeploymentId, RequestId},
+    route_error::RouteError,
     router::Router,
     rules::WhenSlotsFull,
-    step::{Answer, Attempt, Parked, RouteError, Step, Ticket, Turn, Wait},
+    step::{Answer, Attempt, Parked, Step, Ticket, Turn, Wait},
     time::Instant,
 };
 
@@ -137,6 +138,9 @@ impl Router {
         if self.rate_limits.is_on() {
             self.check_rate_limits(now, ticket, deployment, obs)?;
         }
+        if let Some(limit) = self.config.settings.num_retries_per_request {
+            self.check_failures(now, ticket, deployment, limit)?;
+        }
         self.pin(now, ticket, deployment);
         if self.response_cache.is_some()
             && let Some(turn) = self.answer_from_cache(now, ticket, deployment, obs)
@@ -227,6 +231,11 @@ impl Router {
             lone: self.is_lone(deployment, state.hop.group) && !in_company,
             wildcard: self.fixed[deployment.index()].wildcard,
             has_fallback: self.fixed[deployment.index()].has_fallback,
+            asked_for: state
+                .request
+                .overrides
+                .as_ref()
+                .and_then(|o| o.cooldown_time),
         };
         let counts = &mut self.states[deployment.index()];
         let shared = self.shared.as_mut();

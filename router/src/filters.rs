@@ -12,9 +12,10 @@ use crate::{
     observe::{Event, Observer, PassedOver},
     pre_call_checks::PreCallChecks,
     request::{DeploymentId, RequestId},
+    route_error::RouteError,
     router::Router,
     rules::PinsYield,
-    step::{RouteError, Ticket},
+    step::Ticket,
     tags::Tags,
     time::Instant,
 };

@@ -11,7 +11,8 @@ use crate::{
     outcome::ErrorClass,
     own_fallbacks::OwnFallbacks,
     request::{DeploymentId, ModelId, Request, RequestId},
-    step::{RouteError, Ticket, Trail},
+    route_error::RouteError,
+    step::{Ticket, Trail},
     strategy::Sent,
     time::Instant,
 };
@@ -76,6 +77,8 @@ pub(crate) struct RequestState {
     pub(crate) attempted: Vec<(ModelId, Option<i64>)>,
     /// The fallback lists that it brought along.
     pub(crate) own: Option<Box<OwnFallbacks>>,
+    /// Its failures that were followed by another try.
+    pub(crate) failures: u32,
     /// A stream of it broke, in 1.92: its own retries and fallbacks count no more.
     pub(crate) after_break: bool,
 }
@@ -224,6 +227,7 @@ impl InFlight {
             tagged_by: Vec::new(),
             attempted: Vec::new(),
             own: None,
+            failures: 0,
             after_break: false,
         };
         self.slots.push(Slot {
@@ -310,6 +314,7 @@ impl RequestState {
         self.tagged_by.clear();
         self.attempted.clear();
         self.own = None;
+        self.failures = 0;
         self.after_break = false;
     }
 

@@ -13,9 +13,9 @@ use crate::{
     outcome::ErrorClass,
     request::ModelId,
     retry,
+    route_error::RouteError,
     router::Router,
-    step::{RouteError, Ticket, WaitReason},
-    strategy::StrategySpec,
+    step::{Ticket, WaitReason},
     time::Instant,
     waiting::Pause,
 };
@@ -103,6 +103,7 @@ impl Router {
         if allowance.retries == 0 || sleepless {
             return self.fall_back(now, ticket, error, obs);
         }
+        self.remember_failure(ticket);
         // LiteLLM sleeps after the last retry too, before it gives up. (quirk Q3)
         let last = retries == allowance.retries;
         match self.pause(now, ticket, &error, health, retries, last) {
@@ -219,10 +220,7 @@ impl Router {
     fn rest_of_group(&mut self, now: Instant, ticket: Ticket) -> bool {
         let settings = &self.config.settings;
         let state = self.requests.get(ticket);
-        let shuffles = matches!(
-            self.strategies.of(state.hop.group),
-            StrategySpec::SimpleShuffle | StrategySpec::Priority
-        );
+        let shuffles = self.strategies.of(state.hop.group).shuffles();
         let Some(failed) = state.hop.failed else {
             return false;
         };
@@ -322,6 +320,7 @@ impl Router {
                     why,
                 },
             );
+            self.remember_failure(ticket);
             self.learn_own_routes(ticket);
             return Next::Attempt;
         }

@@ -104,8 +104,10 @@ mod recovery;
 mod registry;
 mod request;
 mod response_cache;
+mod retries_per_request;
 mod retry;
 mod rng;
+mod route_error;
 mod router;
 mod routing_groups;
 mod rules;
@@ -141,12 +143,13 @@ pub use request::{
     RequestId, SessionId,
 };
 pub use rng::{KeyedRng, Purpose, Seed};
+pub use route_error::{QueueFault, RateLimitedBy, RouteError};
 pub use router::Router;
 pub use rules::{LeastBusyRules, PinsYield, SharingRules, ShuffleMetric, WhenSlotsFull};
 pub use shared_state::SharedStore;
 pub use step::{
-    Answer, Attempt, AttemptPlan, Deadline, Held, Parked, QueueFault, RateLimitedBy, RouteError,
-    Step, StreamLimits, Trail, Turn, Wait, WaitReason,
+    Answer, Attempt, AttemptPlan, Deadline, Held, Parked, Step, StreamLimits, Trail, Turn, Wait,
+    WaitReason,
 };
 pub use strategy::StrategySpec;
 pub use time::{Epoch, Instant, nanos, nanos_from_secs};

@@ -6,8 +6,9 @@
 use crate::{
     observe::{Event, Observer},
     request::DeploymentId,
+    route_error::RouteError,
     router::Router,
-    step::{RouteError, Ticket},
+    step::Ticket,
     time::Instant,
 };
 

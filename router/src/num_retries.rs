@@ -5,7 +5,7 @@ use crate::{
     outcome::ErrorClass,
     profile::Profile,
     request::Overrides,
-    step::{RateLimitedBy, RouteError},
+    route_error::{RateLimitedBy, RouteError},
 };
 
 /// How many retries the first error of a hop allows.
@@ -37,11 +37,14 @@ pub(crate) fn allowance(
             by_policy: true,
         };
     }
-    let deployments = deployment.and_then(|d| d.num_retries);
+    // `default_litellm_params` are added to a call that met a deployment, unless it blocks.
+    let blocking = overrides.is_some_and(|o| o.blocking);
+    let added = settings.default_litellm_params.num_retries;
+    let added = added.filter(|_| deployment.is_some() && !blocking);
+    let deployments = added.or_else(|| deployment.and_then(|d| d.num_retries));
     let routers = settings.num_retries;
     let global = settings.global_num_retries;
     // `enforce_model_rate_limits` writes a zero on its exception, unless the call is blocking.
-    let blocking = overrides.is_some_and(|o| o.blocking);
     let refused = matches!(
         error,
         RouteError::RateLimited {

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     outcome::Outcome,
     request::{DeploymentId, ModelId, Request, RequestId},
-    step::{Answer, RateLimitedBy, WaitReason},
+    route_error::RateLimitedBy,
+    step::{Answer, WaitReason},
     time::Instant,
 };
 

@@ -50,9 +50,13 @@ impl Fixed {
                 .and_then(|name| registry.known(name)),
             wildcard: pattern::is_pattern(&deployment.model_name),
             whole: given(deployment.timeout)
+                .or_else(|| given(settings.request_timeout))
                 .or_else(|| given(settings.timeout))
                 .unwrap_or(DEFAULT_TIMEOUT),
-            silence: given(deployment.stream_timeout).or_else(|| given(settings.stream_timeout)),
+            silence: given(deployment.stream_timeout)
+                .or_else(|| given(settings.stream_timeout))
+                .or_else(|| library_silence(settings))
+                .or_else(|| given(settings.default_litellm_params.stream_timeout)),
             limits: deployment.stream_limits.or(settings.stream_limits),
         }
     }
@@ -121,6 +125,12 @@ impl StreamLimits {
             total: given(self.total).or_else(|| given(other.total)),
         }
     }
+}
+
+/// The process-wide limit bounds silence too, but only where the router has a timeout of its own.
+/// (semantics 10)
+fn library_silence(settings: &RouterSettings) -> Option<Duration> {
+    given(settings.timeout).and_then(|_| given(settings.request_timeout))
 }
 
 /// A time that was given: zero counts as not given. (semantics 10)

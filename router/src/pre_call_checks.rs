@@ -12,7 +12,7 @@ use crate::{
     observe::{Observer, PassedOver},
     provider,
     request::{Api, DeploymentId, Request},
-    step::RouteError,
+    route_error::RouteError,
     strategy::StrategySpec,
     time::Instant,
     window::TumblingCount,

@@ -77,6 +77,11 @@ pub struct Profile {
     pub policies_know_all_classes: bool,
     /// Whether `model_info` may hold `allowed_fails`, its policy and `cooldown_time` (1.3).
     pub model_info_cooldown_settings: bool,
+    /// Whether `cooldown_time` in `default_litellm_params` counts (observed).
+    pub default_params_cool: bool,
+    /// Whether the failures that `num_retries_per_request` counts are those of all requests, of which
+    /// the last four are kept, not the request's own (5.6; observed).
+    pub failures_of_all_requests: bool,
     /// Whether 402 cools at once where there are alternatives (4.2).
     pub cools_payment_required: bool,
     /// Whether the caller's `num_retries` beats the deployment's and the library's (5.2).
@@ -272,6 +277,8 @@ impl Profile {
             allowed_fails_policy_zero_counts: true,
             policies_know_all_classes: true,
             model_info_cooldown_settings: true,
+            default_params_cool: false,
+            failures_of_all_requests: false,
             cools_payment_required: true,
             callers_num_retries_first: true,
             callers_zero_beats_policy: true,
@@ -352,6 +359,8 @@ impl Profile {
             allowed_fails_policy_zero_counts: false,
             policies_know_all_classes: false,
             model_info_cooldown_settings: false,
+            default_params_cool: true,
+            failures_of_all_requests: true,
             cools_payment_required: false,
             callers_num_retries_first: false,
             callers_zero_beats_policy: false,

@@ -12,8 +12,9 @@ use crate::{
     outcome::ErrorClass,
     request::{DeploymentId, ModelId},
     retry::GroupHealth,
+    route_error::RouteError,
     router::Router,
-    step::{RouteError, Ticket},
+    step::Ticket,
     time::Instant,
 };
 

@@ -145,10 +145,13 @@ pub struct Overrides {
     pub api: Api,
     /// Called through LiteLLM's blocking API, which knows no slots.
     pub blocking: bool,
-    /// Bound on a whole attempt.
+    /// Bound on a whole attempt: `timeout`, else `request_timeout`.
     pub timeout: Option<Duration>,
     /// Bound on silence in a streamed attempt.
     pub stream_timeout: Option<Duration>,
+    /// `cooldown_time` of a deployment that fails it, before the deployment's own. Zero: none.
+    /// (observed)
+    pub cooldown_time: Option<Duration>,
     /// Skip order tiers, weighted failover and fallbacks.
     pub disable_fallbacks: bool,
     /// `fallbacks`, in place of the router's. An empty list turns generic fallbacks off.

@@ -8,7 +8,8 @@ use std::time::Duration;
 use crate::{
     fallback::ListsGiven,
     outcome::{ErrorClass, Failure},
-    step::{RouteError, WaitReason},
+    route_error::RouteError,
+    step::WaitReason,
     time::Instant,
 };
 
@@ -89,12 +90,14 @@ fn hint(now: Instant, error: &RouteError) -> Option<i64> {
         RouteError::NoDeployments { .. }
         | RouteError::Blocked { .. }
         | RouteError::SlotsInUse { .. }
+        | RouteError::FailuresSpent { .. }
         | RouteError::UnknownModel { .. }
         | RouteError::OverUsageLimits
         | RouteError::OverRpm
         | RouteError::PromptTooLong
         | RouteError::BudgetSpent
         | RouteError::NoMatchingTags
+        | RouteError::TextWeight
         | RouteError::QueueTimeout
         | RouteError::Queue(_) => None,
     }

@@ -24,10 +24,11 @@ use crate::{
     request::{DeploymentId, ModelId, Request, RequestId},
     response_cache::ResponseCache,
     rng::Seed,
+    route_error::RouteError,
     routing_groups,
     scheduler::Queues,
     shared_state::{Looks, SharedState},
-    step::{Answer, Attempt, Parked, RouteError, Turn, Wait, WaitReason},
+    step::{Answer, Attempt, Parked, Turn, Wait, WaitReason},
     strategies::Strategies,
     time::Instant,
 };
@@ -51,6 +52,10 @@ pub struct Router {
     pub(crate) fixed: Vec<Fixed>,
     pub(crate) quotas: Option<Box<Quotas>>,
     pub(crate) requests: InFlight,
+    /// Whether some deployment's weight is a text.
+    pub(crate) text_weights: bool,
+    /// How many failures of all requests are remembered, in 1.92.
+    pub(crate) failures_remembered: u32,
     pub(crate) queues: Queues,
     pub(crate) response_cache: Option<Box<ResponseCache>>,
     pub(crate) mirrors: Mirrors,
@@ -95,6 +100,8 @@ impl Router {
             registry,
             quotas: Quotas::new(config),
             requests: InFlight::default(),
+            text_weights: config.deployments.iter().any(|d| d.weight_is_text),
+            failures_remembered: 0,
             queues: Queues::default(),
             response_cache: ResponseCache::new(settings),
             mirrors: Mirrors::default(),

@@ -15,8 +15,9 @@ use crate::{
     ladder::Next,
     request::{Api, ModelId, RequestId},
     rng::{KeyedRng, Purpose},
+    route_error::{QueueFault, RouteError},
     router::Router,
-    step::{QueueFault, RouteError, Ticket, WaitReason},
+    step::{Ticket, WaitReason},
     time::Instant,
 };
 
@@ -117,7 +118,8 @@ impl Router {
         let (id, model) = (state.request.id, state.request.model);
         let settings = &self.config.settings;
         let given = |time: Option<Duration>| time.filter(|t| !t.is_zero());
-        let limit = given(settings.timeout).unwrap_or(DEFAULT_LIMIT);
+        let limit = given(settings.timeout).or_else(|| given(settings.request_timeout));
+        let limit = limit.unwrap_or(DEFAULT_LIMIT);
         let interval = given(settings.polling_interval).unwrap_or(DEFAULT_INTERVAL);
         if now.since(state.arrived) >= limit {
             let entry = self.queue_entry(ticket);

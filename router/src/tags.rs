@@ -14,7 +14,7 @@ use crate::{
     filters::Sieve,
     observe::{Observer, PassedOver},
     request::{DeploymentId, Request},
-    step::RouteError,
+    route_error::RouteError,
 };
 
 /// The tags of all deployments, and how they are matched.

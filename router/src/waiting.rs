@@ -8,8 +8,9 @@ use crate::{
     request::DeploymentId,
     retry::{self, GroupHealth},
     rng::{KeyedRng, Purpose},
+    route_error::RouteError,
     router::Router,
-    step::{RouteError, Ticket, WaitReason},
+    step::{Ticket, WaitReason},
     time::Instant,
 };
 

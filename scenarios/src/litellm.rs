@@ -152,10 +152,9 @@ fn read_config(node: &Node) -> Result<LitellmConfig, ScenarioError> {
         ..
     } = draft.settings;
     if let Some(limit) = request_timeout {
-        // LiteLLM asks the process-wide limit before the router's, for streams as well if the
-        // router has one of its own (semantics 10).
-        if settings.timeout.replace(limit).is_some() {
-            settings.stream_timeout.get_or_insert(limit);
+        // LiteLLM asks the process-wide limit before the router's (semantics 10).
+        settings.request_timeout = Some(limit);
+        if settings.timeout.is_some() {
             let line = node
                 .at_path(ROUTER_TIMEOUT)
                 .map_or(0, |timeout| timeout.line);

@@ -8,7 +8,7 @@ mod least_busy;
 mod lowest_cost;
 mod lowest_latency;
 mod provider_budget;
-mod simple_shuffle;
+pub(crate) mod simple_shuffle;
 #[cfg(test)]
 pub(crate) mod tests;
 mod usage_based;
@@ -62,6 +62,11 @@ pub enum StrategySpec {
 }
 
 impl StrategySpec {
+    /// Whether it draws by weight.
+    pub(crate) const fn shuffles(&self) -> bool {
+        matches!(self, Self::SimpleShuffle | Self::Priority)
+    }
+
     /// LiteLLM's name of each strategy that can be the router's `routing_strategy` and picks
     /// somebody. A routing group may have `priority` too.
     pub const NAMES: [&'static str; 6] = [

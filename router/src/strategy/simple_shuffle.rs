@@ -106,6 +106,24 @@ impl RoutingStrategy for SimpleShuffle {
     }
 }
 
+/// Whether a weight among these candidates is a text, which cannot be compared or added.
+/// (observed)
+pub(crate) fn meets_text(
+    metric: ShuffleMetric,
+    deployments: &[DeploymentConfig],
+    candidates: &[DeploymentId],
+) -> bool {
+    let config = |d: &DeploymentId| &deployments[d.index()];
+    let looks_at_weights = match metric {
+        ShuffleMetric::AnyCandidate => true,
+        ShuffleMetric::FirstCandidate => candidates
+            .first()
+            .map(config)
+            .is_some_and(|first| first.weight_is_text || first.weight.is_some()),
+    };
+    looks_at_weights && candidates.iter().any(|d| config(d).weight_is_text)
+}
+
 type Value = fn(&DeploymentConfig) -> Option<f64>;
 
 #[expect(

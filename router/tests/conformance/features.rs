@@ -18,11 +18,11 @@ pub(crate) fn not_modelled(vector: &Vector) -> BTreeSet<String> {
             note_unknown(&mut features, "router", key, &ROUTER_KEYS);
         }
     }
+    for (key, _) in &vector.config.globals {
+        note_unknown(&mut features, "global", key, &GLOBAL_KEYS);
+    }
     for deployment in &vector.config.deployments {
         let provider = param(deployment, "model").and_then(Value::as_str);
-        if param(deployment, "weight").is_some_and(Value::is_string) {
-            features.insert("a text in place of a number".to_owned());
-        }
         let by_cost = vector.config.router.get("routing_strategy");
         let by_cost = by_cost.is_some_and(|name| name == "cost-based-routing");
         let listed = |model: &str| model.contains('/') || listed_prices(model).is_some();
@@ -55,7 +55,7 @@ fn note_unknown(features: &mut BTreeSet<String>, of: &str, key: &str, known: &[&
     }
 }
 
-const ROUTER_KEYS: [&str; 35] = [
+const ROUTER_KEYS: [&str; 36] = [
     "allowed_fails",
     "allowed_fails_policy",
     "cache_responses",
@@ -64,6 +64,7 @@ const ROUTER_KEYS: [&str; 35] = [
     "context_window_fallbacks",
     "cooldown_time",
     "default_fallbacks",
+    "default_litellm_params",
     "default_max_parallel_requests",
     "default_priority",
     "deployment_affinity_ttl_seconds",
@@ -93,8 +94,15 @@ const ROUTER_KEYS: [&str; 35] = [
     "timeout",
 ];
 
+const GLOBAL_KEYS: [&str; 4] = [
+    "allowed_fails",
+    "num_retries",
+    "num_retries_per_request",
+    "request_timeout",
+];
+
 /// `allowed_fails` and `max_retries` of a deployment are read by nobody.
-const PARAM_KEYS: [&str; 23] = [
+const PARAM_KEYS: [&str; 24] = [
     "allowed_fails",
     "api_base",
     "api_key",
@@ -110,6 +118,7 @@ const PARAM_KEYS: [&str; 23] = [
     "order",
     "output_cost_per_token",
     "region_name",
+    "request_timeout",
     "rpm",
     "silent_model",
     "stream_timeout",
@@ -135,12 +144,13 @@ const INFO_KEYS: [&str; 11] = [
     "tpm",
 ];
 
-const REQUEST_KEYS: [&str; 18] = [
+const REQUEST_KEYS: [&str; 20] = [
     "allowed_model_region",
     "cache",
     "caching",
     "content_policy_fallbacks",
     "context_window_fallbacks",
+    "cooldown_time",
     "disable_fallbacks",
     "fallbacks",
     "litellm_metadata",
@@ -150,6 +160,7 @@ const REQUEST_KEYS: [&str; 18] = [
     "metadata",
     "num_retries",
     "priority",
+    "request_timeout",
     "session_id",
     "stream_timeout",
     "timeout",

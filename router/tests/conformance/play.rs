@@ -13,7 +13,7 @@ use router::{
 };
 
 use crate::{
-    filters,
+    asked, filters,
     pace::Pace,
     setup,
     trace::{Played, PlayedAttempt, PlayedResult, Trace},
@@ -299,8 +299,8 @@ impl World<'_> {
             prompt_tokens: filters::prompt_tokens(&asked),
             max_tokens: None,
             stream: asked.stream,
-            origin: setup::origin(id, &asked),
-            overrides: setup::overrides(&asked).map(std::sync::Arc::new),
+            origin: asked::origin(id, &asked),
+            overrides: asked::overrides(&asked).map(std::sync::Arc::new),
         };
         let played = Played::new(self.now);
         self.asked.insert(id, asked.clone());

@@ -1,11 +1,10 @@
 //! From a vector's configuration to a `RouterConfig`, and which features of it the core lacks.
 
-use std::{collections::BTreeSet, num::NonZeroU64, time::Duration};
+use std::{collections::BTreeSet, time::Duration};
 
 use router::{
-    Api, ContentId, DeploymentConfig, Origin, Overrides, Prices, ProfileName, RequestFallbacks,
-    RequestId, RouterConfig, RouterSettings,
-    config::{AllowedFailsPolicy, Fallbacks, RetryPolicy},
+    DeploymentConfig, Prices, ProfileName, RouterConfig, RouterSettings,
+    config::{AllowedFailsPolicy, DefaultLitellmParams, Fallbacks, RetryPolicy},
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -13,7 +12,7 @@ use serde_json::Value;
 use crate::{
     filters,
     strategies::{routing_group, set_args, strategy},
-    vector::{Asked, Config, Object, text},
+    vector::{Config, Object, text},
 };
 
 /// What came of a configuration.
@@ -44,7 +43,9 @@ fn try_setup(config: &Config, name: ProfileName) -> Result<RouterConfig, String>
     if let Some(args) = config.router.get("routing_strategy_args") {
         set_args(&mut settings.routing_strategy, args);
     }
-    settings.global_num_retries = config.globals.get("num_retries").map(as_u32);
+    for (key, value) in &config.globals {
+        set_global(&mut settings, key, value)?;
+    }
     let mut deployments = deployments?;
     if config.router.get("ignore_invalid_deployments") == Some(&Value::Bool(true)) {
         deployments.retain(DeploymentConfig::has_known_provider);
@@ -55,6 +56,27 @@ fn try_setup(config: &Config, name: ProfileName) -> Result<RouterConfig, String>
         settings,
         ..RouterConfig::default()
     })
+}
+
+/// Sets one of the library's own settings (`litellm_settings`).
+fn set_global(settings: &mut RouterSettings, key: &str, value: &Value) -> Result<(), String> {
+    match key {
+        "num_retries" => settings.global_num_retries = Some(as_u32(value)),
+        "allowed_fails" => settings.global_allowed_fails = Some(as_u32(value)),
+        "num_retries_per_request" => settings.num_retries_per_request = Some(as_u32(value)),
+        "request_timeout" => settings.request_timeout = Some(seconds(value)),
+        other => return Err(format!("the global {other} is not known to this test")),
+    }
+    Ok(())
+}
+
+fn default_litellm_params(value: &Value) -> DefaultLitellmParams {
+    DefaultLitellmParams {
+        num_retries: value.get("num_retries").map(as_u32),
+        max_retries: value.get("max_retries").map(as_u32),
+        cooldown_time: value.get("cooldown_time").map(seconds),
+        stream_timeout: value.get("stream_timeout").map(seconds),
+    }
 }
 
 /// Sets one of `router`'s keys; also those of `update_settings`.
@@ -84,6 +106,9 @@ pub(crate) fn set(
         }
         "cache_responses" => settings.cache_responses = *value == true,
         "caching_groups" => settings.caching_groups = parse(value),
+        "default_litellm_params" => {
+            settings.default_litellm_params = default_litellm_params(value);
+        }
         "default_priority" => settings.default_priority = Some(as_u32(value)),
         "default_max_parallel_requests" => {
             settings.default_max_parallel_requests = value.as_u64();
@@ -148,11 +173,19 @@ fn deployment(given: &Object) -> Result<DeploymentConfig, String> {
             "stream_timeout" => deployment.stream_timeout = Some(seconds(value)),
             "timeout" => deployment.timeout = Some(seconds(value)),
             "tpm" => deployment.tpm = value.as_u64(),
-            "weight" => deployment.weight = value.as_f64(),
+            "weight" => {
+                deployment.weight = value.as_f64();
+                deployment.weight_is_text = value.is_string();
+            }
             // Of filters, read by the driver, by features reported before, or by nobody.
             _ => filters::set_param(&mut deployment, key, value),
         }
     }
+    let request_timeout = param(given, "request_timeout").map(seconds);
+    deployment.timeout = deployment
+        .timeout
+        .filter(|limit| !limit.is_zero())
+        .or(request_timeout);
     let priced = deployment.own_prices != Prices::default();
     deployment.prices = match priced {
         true => deployment.own_prices.clone(),
@@ -192,80 +225,6 @@ pub(crate) fn listed_prices(model: &str) -> Option<Prices> {
     })
 }
 
-/// Who a request comes from. Its prompt names the request, so that no two have the same content.
-pub(crate) fn origin(id: RequestId, asked: &Asked) -> Origin {
-    Origin {
-        content: NonZeroU64::new(id.0 + 1).map(ContentId),
-        priority: asked.kwargs.get("priority").map(as_u32),
-        ..filters::origin(asked)
-    }
-}
-
-/// The settings that a request brings along.
-pub(crate) fn overrides(asked: &Asked) -> Option<Overrides> {
-    let mut overrides = Overrides {
-        blocking: asked.sync,
-        api: match asked.api.as_deref() {
-            None => Api::Chat,
-            Some("embedding") => Api::Embedding,
-            Some(other) => panic!("the call {other} is not known to this test"),
-        },
-        ..Overrides::default()
-    };
-    for (key, value) in &asked.kwargs {
-        match key.as_str() {
-            "disable_fallbacks" => overrides.disable_fallbacks = *value == true,
-            "content_policy_fallbacks" => {
-                overrides.content_policy_fallbacks = Some(own_lists(key, value));
-            }
-            "context_window_fallbacks" => {
-                overrides.context_window_fallbacks = Some(own_lists(key, value));
-            }
-            "fallbacks" => overrides.fallbacks = Some(own_fallbacks(value)),
-            "cache" => overrides.no_cache |= value.get("no-cache") == Some(&Value::Bool(true)),
-            "caching" => overrides.no_cache |= *value == false,
-            "max_retries" => overrides.max_retries = Some(as_u32(value)),
-            "num_retries" => overrides.num_retries = Some(as_u32(value)),
-            "stream_timeout" => overrides.stream_timeout = Some(seconds(value)),
-            "timeout" => overrides.timeout = Some(seconds(value)),
-            // Of filters, read by features reported before, or by nobody.
-            _ => filters::set_override(&mut overrides, key, value),
-        }
-    }
-    (overrides != Overrides::default()).then_some(overrides)
-}
-
-/// A request's own list: names, maps that name a model, or a mapping by group. (semantics 6.5)
-fn own_fallbacks(value: &Value) -> RequestFallbacks {
-    let entries = items(value);
-    let names: Vec<String> = entries
-        .iter()
-        .filter_map(Value::as_str)
-        .map(str::to_owned)
-        .collect();
-    if !names.is_empty() && names.len() == entries.len() {
-        return RequestFallbacks::Names(names);
-    }
-    let names_model = |entry: &Value| Some(entry.get("model")?.as_str()?.to_owned());
-    let maps: Vec<String> = entries.iter().filter_map(names_model).collect();
-    if !maps.is_empty() && maps.len() == entries.len() {
-        return RequestFallbacks::Maps(maps);
-    }
-    RequestFallbacks::ByGroup(own_lists("fallbacks", value))
-}
-
-/// Lists by group. A name among them is the fallback of every group without a list.
-fn own_lists(key: &str, value: &Value) -> Fallbacks {
-    let entry = |entry: &Value| match entry.as_str() {
-        Some(name) => vec![("*".to_owned(), vec![name.to_owned()])],
-        None => {
-            let one = Value::Array(vec![entry.clone()]);
-            as_fallbacks(key, &one, ProfileName::Litellm1110).expect("lists by group")
-        }
-    };
-    items(value).iter().flat_map(entry).collect()
-}
-
 /// The deployments whose address nobody listens on.
 pub(crate) fn refused(config: &Config) -> BTreeSet<String> {
     let refuses = |d: &&Object| param(d, "api_base").is_some_and(|base| base == "{refused}");
@@ -279,7 +238,11 @@ pub(crate) fn refused(config: &Config) -> BTreeSet<String> {
 /// 1.92 reads a text in place of a list letter by letter, 1.110 refuses it but in one list; 1.92
 /// refuses a mapping in place of the list of entries, 1.110 finds nothing in it. A map as a target
 /// is read as the model that it names.
-fn as_fallbacks(key: &str, value: &Value, version: ProfileName) -> Result<Fallbacks, String> {
+pub(crate) fn as_fallbacks(
+    key: &str,
+    value: &Value,
+    version: ProfileName,
+) -> Result<Fallbacks, String> {
     let old = version == ProfileName::Litellm192;
     let unchecked = key == "context_window_fallbacks";
     if value.is_object() {

@@ -12,6 +12,7 @@ mod budgets;
 mod cancelling;
 mod cooldowns;
 mod deadlines;
+mod defaults;
 mod harness;
 mod mirrors;
 mod names;

@@ -9,6 +9,12 @@ use super::{
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
+        id: "weight-as-text",
+        severity: Severity::Error,
+        about: "a weight in quotes, with which every draw of simple-shuffle fails",
+        check: texts,
+    },
+    Rule {
         id: "weight-without-effect",
         severity: Severity::Warning,
         about: "weights under a strategy that does not read them",
@@ -39,6 +45,28 @@ pub(super) const RULES: &[Rule] = &[
         check: slots,
     },
 ];
+
+fn texts(subject: &Subject<'_>) -> Vec<Hit> {
+    let shuffled = subject
+        .groups
+        .iter()
+        .filter(|group| is_shuffled(subject, group));
+    shuffled
+        .filter_map(|group| {
+            let is_text = |index: &usize| subject.deployment(*index).weight_is_text;
+            let first = group.members.iter().copied().find(|index| is_text(index))?;
+            Some(Hit::new(
+                subject.key_of(first, "weight"),
+                format!(
+                    "a weight of `{}` is a text: requests for it fail with a TypeError before any \
+                     call",
+                    group.name
+                ),
+                "write the number without quotes",
+            ))
+        })
+        .collect()
+}
 
 fn is_shuffled(subject: &Subject<'_>, group: &Group<'_>) -> bool {
     *subject.strategy(group.name) == StrategySpec::SimpleShuffle

@@ -88,10 +88,9 @@ pub(super) static LITELLM_SETTINGS: Section<Draft> = Section {
             "not modelled yet: aliases of the library",
         ),
         ignored("modify_params", PROVIDER),
-        off_only(
-            "num_retries_per_request",
-            "not modelled yet: LiteLLM's count of earlier failures over all requests",
-        ),
+        used("num_retries_per_request", |d, s| {
+            s.few().map(|n| d.settings.num_retries_per_request = n)
+        }),
         ignored("service_callback", OBSERVABILITY),
         ignored("set_verbose", OBSERVABILITY),
         ignored("success_callback", OBSERVABILITY),

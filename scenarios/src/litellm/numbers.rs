@@ -90,6 +90,12 @@ impl Setting<'_> {
             .map(Some)
     }
 
+    /// Whether it is a text that LiteLLM's reader of YAML takes for no number.
+    pub(super) fn is_text(&mut self) -> bool {
+        let text = |node: &&Node| node.as_str().is_some() && number(node).is_none();
+        self.given().as_ref().is_some_and(text)
+    }
+
     /// As [`Setting::amount`], and text that holds such a number.
     pub(super) fn amount_or_text(&mut self) -> Result<Option<f64>> {
         let Some(node) = self.given() else {

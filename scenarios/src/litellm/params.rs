@@ -42,6 +42,11 @@ pub(super) static LITELLM_PARAMS: Section<Draft> = Section {
             s.count_or_text().map(|tpm| d.deployment.tpm = tpm)
         }),
         used("weight", |d, s| {
+            // LiteLLM takes a text and fails when it draws by it: a finding tells.
+            d.deployment.weight_is_text = s.is_text();
+            if d.deployment.weight_is_text {
+                return Ok(());
+            }
             s.amount().map(|weight| d.deployment.weight = weight)
         }),
         used("order", |d, s| {

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use router::{RouterSettings, StrategySpec, UsageWindow, config::Alerting};
+use router::{
+    RouterSettings, StrategySpec, UsageWindow,
+    config::{Alerting, DefaultLitellmParams},
+};
 
 use super::{
     budgets::read_provider_budgets,
@@ -230,10 +233,12 @@ pub(super) static ROUTER_SETTINGS: Section<Draft> = Section {
             "clients of the providers' kits play no part in decisions",
         ),
         ignored("debug_level", OBSERVABILITY),
-        off_only(
-            "default_litellm_params",
-            "not modelled yet: settings added to each request",
-        ),
+        used("default_litellm_params", |d, s| {
+            s.section(
+                &DEFAULT_LITELLM_PARAMS,
+                &mut d.settings.default_litellm_params,
+            )
+        }),
         off_only("enable_health_check_routing", HEALTH_CHECKS),
         off_only(
             "enable_mid_stream_fallback_continuation",
@@ -280,6 +285,38 @@ fn read_half_of_address(d: &mut Draft, s: &mut Setting<'_>, other: &str) -> Resu
     }
     Ok(())
 }
+
+/// `default_litellm_params`: what it says of a call, by what both versions did when asked.
+static DEFAULT_LITELLM_PARAMS: Section<DefaultLitellmParams> = Section {
+    keys: &[
+        used("num_retries", |d, s| {
+            s.few_or_text().map(|n| d.num_retries = n)
+        }),
+        used("max_retries", |d, s| {
+            s.few_or_text().map(|n| d.max_retries = n)
+        }),
+        used("cooldown_time", |d, s| {
+            s.seconds().map(|time| d.cooldown_time = time)
+        }),
+        used("stream_timeout", |d, s| {
+            s.timeout().map(|limit| d.stream_timeout = limit)
+        }),
+        ignored("timeout", OVERWRITTEN),
+        ignored("request_timeout", OVERWRITTEN),
+        ignored(
+            "metadata",
+            "LiteLLM's router does not route by tags that stand here",
+        ),
+        ignored(
+            "fallbacks",
+            "LiteLLM hands them to the provider's call, which fails",
+        ),
+    ],
+    families: &[],
+    otherwise: "passed on with each call; LiteLLM's router does not read it here",
+};
+
+const OVERWRITTEN: &str = "LiteLLM's router writes its own timeout over it";
 
 /// `alerting_config` (semantics 9.3).
 static ALERTING: Section<Alerting> = Section {

@@ -11,7 +11,8 @@ pub(super) const BUDGETS: &str = "not modelled: budgets of callers, keys and tag
 pub(super) const DESCRIBES: &str = "describes the model; routing does not read it";
 pub(super) const FROM_ENVIRONMENT: &str =
     "its value stands in the environment, which is never asked; taken as not given";
-pub(super) const HEALTH_CHECKS: &str = "not modelled yet: health checks in the background";
+pub(super) const HEALTH_CHECKS: &str = "not modelled: LiteLLM's proxy calls every deployment in the \
+    background and leaves out those that fail; here only the requests themselves tell who fails";
 pub(super) const OBSERVABILITY: &str = "observability only";
 pub(super) const OTHER_PRICES: &str =
     "not modelled: prices other than those of tokens of text; no request here is billed by it";

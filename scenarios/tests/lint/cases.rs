@@ -262,6 +262,12 @@ pub(crate) const CASES: &[Case] = &[
     ),
     // Weights.
     case(
+        "weight-as-text",
+        NEW,
+        pair!(", weight: '1'", ", weight: 2"),
+        pair!(", weight: 1", ", weight: 2"),
+    ),
+    case(
         "weight-without-effect",
         NEW,
         pair!(

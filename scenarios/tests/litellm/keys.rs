@@ -20,22 +20,22 @@ struct Section {
 }
 
 fn in_params(content: &str) -> String {
-    format!("model_list:\n- {{model_name: m, litellm_params: {{model: x, {content}}}}}\n")
+    format!("model_list:\n- {{model_name: m, litellm_params: {{model: openai/x, {content}}}}}\n")
 }
 
 fn in_info(content: &str) -> String {
     format!(
-        "model_list:\n- {{model_name: m, litellm_params: {{model: x}}, model_info: {{{content}}}}}\n"
+        "model_list:\n- {{model_name: m, litellm_params: {{model: openai/x}}, model_info: {{{content}}}}}\n"
     )
 }
 
 fn in_entry(content: &str) -> String {
-    format!("model_list:\n- {{model_name: m, litellm_params: {{model: x}}, {content}}}\n")
+    format!("model_list:\n- {{model_name: m, litellm_params: {{model: openai/x}}, {content}}}\n")
 }
 
 fn beside(section: &str, content: &str) -> String {
     format!(
-        "model_list: [{{model_name: m, litellm_params: {{model: x}}}}]\n{section}: {{{content}}}\n"
+        "model_list: [{{model_name: m, litellm_params: {{model: openai/x}}}}]\n{section}: {{{content}}}\n"
     )
 }
 
@@ -221,6 +221,10 @@ const SECTIONS: [Section; 6] = [
             ("polling_interval", "1"),
             ("alerting_config", "{alerting_threshold: 1}"),
             ("redis_url", "a"),
+            (
+                "default_litellm_params",
+                "{num_retries: 1, max_retries: 1, cooldown_time: 1, stream_timeout: 1}",
+            ),
         ],
         ignored: &[
             ("routing_strategy_args", "{ttl: 1}"),
@@ -262,12 +266,12 @@ const SECTIONS: [Section; 6] = [
             ("context_window_fallbacks", "[{m: [n]}]"),
             ("content_policy_fallbacks", "[{m: [n]}]"),
             ("allowed_fails", "1"),
+            ("num_retries_per_request", "1"),
             ("request_timeout", "1"),
             ("cache", "true"),
         ],
         ignored: &[
             ("cache_params", "{type: local}"),
-            ("num_retries_per_request", "1"),
             ("drop_params", "true"),
             ("tag_budget_config", "{a: {max_budget: 1}}"),
             ("default_in_memory_ttl", "1"),

@@ -208,10 +208,10 @@ fn an_explicit_request_timeout_beats_the_routers_and_6000_is_none() {
     let mark = settings("litellm_settings: {request_timeout: 6000}");
     let both = read_with("router_settings: {timeout: 60}\nlitellm_settings: {request_timeout: 40}");
 
-    assert_eq!((alone.timeout, alone.stream_timeout), (secs(40), None));
-    assert_eq!(mark.timeout, None);
+    assert_eq!((alone.request_timeout, alone.timeout), (secs(40), None));
+    assert_eq!(mark.request_timeout, None);
     let found = &both.router.settings;
-    assert_eq!((found.timeout, found.stream_timeout), (secs(40), secs(40)));
+    assert_eq!((found.request_timeout, found.timeout), (secs(40), secs(60)));
     assert!(
         ignored(&both, "router_settings.timeout")
             .reason
@@ -267,7 +267,7 @@ fn arguments_of_a_strategy_that_takes_none_are_told() {
 
 #[test]
 fn a_config_changed_by_an_override_is_read_as_changed() {
-    let text = "model_list: [{model_name: m, litellm_params: {model: x, rpm: 1}}]\n\
+    let text = "model_list: [{model_name: m, litellm_params: {model: openai/x, rpm: 1}}]\n\
                 router_settings: {cooldown_time: 5}\n";
     let mut tree = scenarios::litellm::parse(text, "config.yaml").unwrap();
 

@@ -136,6 +136,16 @@ fn settings_lines(settings: &RouterSettings) -> Vec<String> {
     let on = |flag: bool| flag.then(|| "true".to_owned());
 
     say("stream_timeout", settings.stream_timeout.map(seconds));
+    say("request_timeout", settings.request_timeout.map(seconds));
+    say(
+        "num_retries_per_request",
+        settings.num_retries_per_request.map(number),
+    );
+    let defaults = &settings.default_litellm_params;
+    say(
+        "default_litellm_params",
+        given(*defaults != Default::default()),
+    );
     say("retry_policy", given(settings.retry_policy.is_some()));
     say(
         "model_group_retry_policy",

@@ -56,6 +56,13 @@ impl Story<'_> {
                 let deployment = self.deployment(*deployment);
                 format!("{exception}{status}: all {limit} slots of {deployment} are in use")
             }
+            RouteError::TextWeight => {
+                format!("{exception}{status}: a weight is given as a text, not as a number")
+            }
+            RouteError::FailuresSpent { deployment, .. } => format!(
+                "{exception}{status}: {} was not called, num_retries_per_request is used up",
+                self.deployment(*deployment)
+            ),
             RouteError::Blocked { .. } => {
                 format!("{exception}{status}: every deployment is paused")
             }

@@ -265,6 +265,8 @@ impl Reader<'_> {
             blocking: spec.blocking.unwrap_or(false),
             timeout: self.time("timeout", spec.timeout)?,
             stream_timeout: self.time("stream_timeout", spec.stream_timeout)?,
+            // An undocumented key of a call, which senders do not have.
+            cooldown_time: None,
             disable_fallbacks: spec.disable_fallbacks.unwrap_or(false),
             fallbacks: match &spec.fallbacks {
                 None => None,
