@@ -3,6 +3,9 @@
 //! Three kinds of pins: of a session and of a caller's key, written right before each call of a
 //! provider, and of a prompt's prefix, written by each answer. A pin narrows the candidates to its
 //! deployment if that is one of them; if not, it is not looked at in this pick.
+//!
+//! Where instances share a store, each looks there for a pin that it has none of, and keeps what it found
+//! for 600 s. (semantics 12, FACTS R9)
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -26,9 +29,46 @@ pub(crate) struct Affinity {
     ttl: Duration,
     repin_on_failover: bool,
     profile: Profile,
-    pins: BTreeMap<Key, Pin>,
+    pins: Pins,
+    /// The store's, while it is lent.
+    pub(crate) shared: Option<Box<Pins>>,
+}
+
+/// Pins by whose they are.
+#[derive(Debug)]
+pub(crate) struct Pins {
+    by: BTreeMap<Key, Pin>,
     /// At so many pins those that ended are dropped.
     sweep_at: usize,
+}
+
+impl Default for Pins {
+    fn default() -> Self {
+        Self {
+            by: BTreeMap::new(),
+            sweep_at: FIRST_SWEEP,
+        }
+    }
+}
+
+impl Pins {
+    /// The deployment of a pin that is in force.
+    fn deployment(&self, now: Instant, key: Key) -> Option<DeploymentId> {
+        let pin = self.by.get(&key)?;
+        (now < pin.ends).then_some(pin.deployment)
+    }
+
+    fn put(&mut self, now: Instant, key: Key, new: Pin) {
+        if let Some(pin) = self.by.get_mut(&key) {
+            *pin = new;
+            return;
+        }
+        if self.by.len() >= self.sweep_at {
+            self.by.retain(|_, pin| now < pin.ends);
+            self.sweep_at = FIRST_SWEEP.max(2 * self.by.len());
+        }
+        self.by.insert(key, new);
+    }
 }
 
 /// What a deployment's group asks for.
@@ -84,8 +124,8 @@ impl Affinity {
             ttl: settings.deployment_affinity_ttl.unwrap_or(DEFAULT_TTL),
             repin_on_failover: settings.session_affinity_repin_on_failover,
             profile: config.profile,
-            pins: BTreeMap::new(),
-            sweep_at: FIRST_SWEEP,
+            pins: Pins::default(),
+            shared: None,
         })
     }
 
@@ -147,8 +187,8 @@ impl Affinity {
     }
 
     fn pinned(&self, now: Instant, key: Key) -> Option<DeploymentId> {
-        let pin = self.pins.get(&key)?;
-        (now < pin.ends).then_some(pin.deployment)
+        let own = self.pins.deployment(now, key);
+        own.or_else(|| self.shared.as_ref()?.deployment(now, key))
     }
 
     fn session_key(&self, request: &Request, group: OfGroup) -> Option<Key> {
@@ -211,7 +251,13 @@ impl Affinity {
             deployment,
             ends: now + ttl,
         };
-        match self.pins.get_mut(&key) {
+        if self.pins.deployment(now, key).is_none()
+            && let Some(deployment) = self.pinned(now, key)
+        {
+            let ends = now + KEPT;
+            self.pins.put(now, key, Pin { deployment, ends });
+        }
+        match self.pins.by.get_mut(&key) {
             Some(pin) if now < pin.ends => {
                 if pin.deployment != deployment && !moves {
                     return;
@@ -221,14 +267,10 @@ impl Affinity {
                     pin.ends = new.ends;
                 }
             }
-            Some(pin) => *pin = new,
-            None => {
-                if self.pins.len() >= self.sweep_at {
-                    self.pins.retain(|_, pin| now < pin.ends);
-                    self.sweep_at = FIRST_SWEEP.max(2 * self.pins.len());
-                }
-                self.pins.insert(key, new);
-            }
+            Some(_) | None => self.pins.put(now, key, new),
+        }
+        if let Some(shared) = &mut self.shared {
+            shared.put(now, key, new);
         }
     }
 }
@@ -277,6 +319,8 @@ const PREFIX_TTL: Duration = Duration::from_secs(300);
 /// `MINIMUM_PROMPT_CACHE_TOKEN_COUNT`. (semantics 0)
 const LEAST_PREFIX_TOKENS: u32 = 1_024;
 const FIRST_SWEEP: usize = 64;
+/// How long a pin of the store is kept once it was read. (semantics 0.1)
+const KEPT: Duration = Duration::from_secs(600);
 
 #[cfg(test)]
 mod tests {
@@ -324,7 +368,7 @@ mod tests {
             for second in 1..10_000 {
                 let now = Instant::ZERO + Duration::from_secs(second);
                 affinity.pin(now, &of_session(second), DeploymentId(0), |_| false);
-                most = most.max(affinity.pins.len());
+                most = most.max(affinity.pins.by.len());
             }
 
             assert!(

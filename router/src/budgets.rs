@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Everybody's budget.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Budgets {
     /// Of providers, then of deployments.
     purses: Vec<Purse>,

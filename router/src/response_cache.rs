@@ -3,7 +3,8 @@
 //! The cache is asked inside the attempt: somebody was picked, its slot taken and its limits
 //! checked before. A hit counts like a success of whoever was picked, with hardly any latency, and
 //! costs nothing. It lives in the process and holds 200 answers; each is forgotten a fixed time
-//! after it was first stored, however often it is asked for (semantics 0.1).
+//! after it was first stored, however often it is asked for (semantics 0.1). Where instances share a
+//! store, answers live there and not in the process: all of them, for a minute (FACTS R12).
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -22,9 +23,11 @@ use crate::{
 };
 
 /// Answers of the last while.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct ResponseCache {
-    ttl: Duration,
+    /// The setting, if there is one.
+    ttl: Option<Duration>,
+    in_store: bool,
     groups: Vec<Vec<String>>,
     /// By name: with whom it shares its entries.
     scopes: Vec<Option<Scope>>,
@@ -56,12 +59,21 @@ impl ResponseCache {
     pub(crate) fn new(settings: &RouterSettings) -> Option<Box<Self>> {
         settings.cache_responses.then(|| {
             Box::new(Self {
-                ttl: settings.cache_ttl.unwrap_or(DEFAULT_TTL),
+                ttl: settings.cache_ttl,
+                in_store: false,
                 groups: settings.caching_groups.clone(),
                 scopes: Vec::new(),
                 entries: BTreeMap::new(),
                 by_age: VecDeque::new(),
             })
+        })
+    }
+
+    /// The same cache in the store of several instances.
+    pub(crate) fn in_store(&self) -> Box<Self> {
+        Box::new(Self {
+            in_store: true,
+            ..self.clone()
         })
     }
 
@@ -92,13 +104,19 @@ impl ResponseCache {
             entry.usage = usage;
             return;
         }
+        let is_full = |held| held >= CAPACITY && !self.in_store;
         while let Some(oldest) = self.by_age.front()
-            && (self.entries.len() >= CAPACITY || now >= self.entries[oldest].expires)
+            && (is_full(self.entries.len()) || now >= self.entries[oldest].expires)
         {
             self.entries.remove(oldest);
             self.by_age.pop_front();
         }
-        let expires = now + self.ttl;
+        let default = if self.in_store {
+            STORE_TTL
+        } else {
+            DEFAULT_TTL
+        };
+        let expires = now + self.ttl.unwrap_or(default);
         self.entries.insert(key, Entry { usage, expires });
         self.by_age.push_back(key);
     }
@@ -168,6 +186,8 @@ impl Router {
 
 /// How long an answer is kept where `cache_params.ttl` does not say. (semantics 0)
 const DEFAULT_TTL: Duration = Duration::from_secs(600);
+/// How long an answer is kept in a store of several instances, where no setting says. (observed)
+const STORE_TTL: Duration = Duration::from_secs(60);
 /// Entries of LiteLLM's memory cache. (semantics 0; observed for responses)
 const CAPACITY: usize = 200;
 

@@ -1,4 +1,4 @@
-//! Several router instances that share a store (Redis, in LiteLLM). (semantics 12, FACTS R1 to R10)
+//! Several router instances that share a store (Redis, in LiteLLM). (semantics 12, FACTS R1 to R12)
 //!
 //! A [`SharedStore`] stands for the store. Whoever drives several routers lends it to the one that is
 //! given an input; a router that is lent none knows itself only, and its limits hold for it alone.
@@ -11,17 +11,23 @@
 //! | counts of usage-v2 and `enforce_model_rate_limits` | in LiteLLM seldom or late, in `corrected` at once | `shared_counts`, `admission` |
 //! | counts of usage-v1 and of least-busy in 1.92 | once, by whoever has none of its own | their strategies |
 //! | counts of least-busy in 1.110 and `corrected` | at once | their strategies |
+//! | pins | by whoever has none of its own | `affinity` |
+//! | cached answers | at once | `response_cache` |
+//! | what budgets have spent | at once; LiteLLM's up to a second late | `budgets` |
 //!
 //! Everything else is each instance's own: failure rates, slots of `max_parallel_requests`, samples of
-//! latency and cost, budgets, pins, cached answers.
+//! latency and cost, the priority queue.
 
 use std::mem;
 
 use crate::{
     admission::Admission,
+    affinity::Pins,
+    budgets::Budgets,
     config::RouterConfig,
     deployment::{ALLOWED_FAILS_COUNTERS, DeploymentState},
     request::DeploymentId,
+    response_cache::ResponseCache,
     router::Router,
     shared_cooldowns::{CooldownLooks, SharedCooldown},
     shared_counts::SharedCounts,
@@ -53,6 +59,11 @@ pub struct SharedStore {
     pub(crate) busy: Box<SharedBusy>,
     /// Where the profile reserves.
     admission: Option<Box<Admission>>,
+    pins: Option<Box<Pins>>,
+    /// Where answers are cached.
+    answers: Option<Box<ResponseCache>>,
+    /// Where anybody has a budget.
+    budgets: Option<Budgets>,
 }
 
 /// What is shared of each deployment, whatever the strategy.
@@ -91,11 +102,15 @@ impl SharedStore {
             usage: Some(Box::default()),
             busy: Box::new(SharedBusy::shared()),
             admission: None,
+            pins: Some(Box::default()),
+            answers: None,
+            budgets: None,
         }
     }
 
     /// Gives one input to a router that shares this store. Every input to an instance must come by
-    /// here, from the first.
+    /// here, from the first; and names that their configuration does not hold must be made known to
+    /// each in one order ([`Router::model`]).
     pub fn lend<T>(&mut self, router: &mut Router, input: impl FnOnce(&mut Router) -> T) -> T {
         if router.looks.is_none() {
             router.looks = Some(Box::new(Looks {
@@ -113,6 +128,8 @@ impl SharedStore {
         let given = input(router);
         self.lent_to = None;
         self.change_places(router);
+        // Settings that were changed meanwhile may have made the pins begin anew.
+        self.pins.get_or_insert_default();
         given
     }
 
@@ -122,13 +139,33 @@ impl SharedStore {
     }
 
     fn change_places(&mut self, router: &mut Router) {
-        mem::swap(&mut self.state, &mut router.shared);
+        let lent = self.lent_to.is_some();
+        hand_over(lent, &mut self.state, &mut router.shared);
         let limits = &mut router.rate_limits;
-        mem::swap(&mut self.counts, &mut limits.shared);
+        hand_over(lent, &mut self.counts, &mut limits.shared);
         if let Some(own) = &mut limits.admission {
             mem::swap(self.admission.get_or_insert_with(|| own.clone()), own);
         }
+        if let Some(own) = &mut router.response_cache {
+            mem::swap(self.answers.get_or_insert_with(|| own.in_store()), own);
+        }
+        if let Some(filters) = &mut router.filters {
+            if let Some(affinity) = &mut filters.affinity {
+                hand_over(lent, &mut self.pins, &mut affinity.shared);
+            }
+            if let Some(own) = &mut filters.budgets {
+                mem::swap(self.budgets.get_or_insert_with(|| own.clone()), own);
+            }
+        }
         router.strategies.change_places(self);
+    }
+}
+
+/// Hands a part of the store to the instance that it is lent to, or back.
+pub(crate) fn hand_over<T>(lent: bool, store: &mut Option<T>, own: &mut Option<T>) {
+    let (from, to) = if lent { (store, own) } else { (own, store) };
+    if let Some(part) = from.take() {
+        *to = Some(part);
     }
 }
 

@@ -53,6 +53,8 @@ struct LeastBusy {
     one_dictionary: bool,
     /// Which instance's counts are its own.
     me: usize,
+    /// Whether the books are the store's.
+    lent: bool,
     books: Box<Books>,
 }
 
@@ -89,6 +91,7 @@ impl LeastBusy {
         Self {
             one_dictionary,
             me: 0,
+            lent: false,
             books: Box::default(),
         }
     }
@@ -277,8 +280,12 @@ impl RoutingStrategy for LeastBusy {
     }
 
     fn change_places(&mut self, store: &mut SharedStore) {
-        mem::swap(&mut self.books, &mut store.busy);
-        self.me = store.lent_to().unwrap_or(0);
+        let lends = store.lent_to();
+        if lends.is_some() != self.lent {
+            mem::swap(&mut self.books, &mut store.busy);
+            self.lent = lends.is_some();
+            self.me = lends.unwrap_or(0);
+        }
     }
 }
 

@@ -8,7 +8,7 @@
 //! own, and replaces it with its own at each answer: what others answer meanwhile it does not see, and
 //! takes away. (semantics 12, FACTS R2)
 
-use std::{mem, time::Duration};
+use std::time::Duration;
 
 use super::{Candidates, PickContext, RoutingStrategy, Sent, StrategySpec, UsageArgs};
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
     outcome::Outcome,
     request::DeploymentId,
     rng::KeyedRng,
-    shared_state::SharedStore,
+    shared_state::{SharedStore, hand_over},
     time::{Epoch, Instant},
 };
 
@@ -167,7 +167,11 @@ impl RoutingStrategy for UsageBased {
     }
 
     fn change_places(&mut self, store: &mut SharedStore) {
-        mem::swap(&mut self.shared, &mut store.usage);
+        hand_over(
+            store.lent_to().is_some(),
+            &mut store.usage,
+            &mut self.shared,
+        );
     }
 }
 

@@ -21,6 +21,7 @@ mod priority_queue;
 mod rate_limits;
 mod response_cache;
 mod routing_groups;
+mod sharing;
 mod slots;
 mod streams;
 mod tags;

@@ -29,12 +29,6 @@ pub(super) const RULES: &[Rule] = &[
         check: late,
     },
     Rule {
-        id: "store-not-modelled",
-        severity: Severity::Warning,
-        about: "state that LiteLLM shares through a store and a simulation does not",
-        check: not_shared,
-    },
-    Rule {
         id: "store-of-one",
         severity: Severity::Note,
         about: "a Redis where there is one instance, which shares with nobody",
@@ -126,41 +120,6 @@ fn late(subject: &Subject<'_>) -> Vec<Hit> {
         .into_iter()
         .map(hit)
         .collect()
-}
-
-fn not_shared(subject: &Subject<'_>) -> Vec<Hit> {
-    if !several(subject).is_some_and(|instances| instances.shared_state) {
-        return Vec::new();
-    }
-    let settings = subject.settings();
-    let checks = settings.optional_pre_call_checks;
-    let by_group = settings.model_group_affinity_config.values();
-    let pins_of = |checks: &router::config::OptionalPreCallChecks| {
-        checks.session_affinity || checks.deployment_affinity || checks.prompt_caching
-    };
-    let pins = pins_of(&checks) || by_group.into_iter().any(pins_of);
-    let mut deployments = subject.router.deployments.iter();
-    let budgets =
-        !settings.provider_budget_config.is_empty() || deployments.any(|d| d.budget.is_some());
-    [
-        ("optional_pre_call_checks", pins, "pins"),
-        (
-            "cache_responses",
-            settings.cache_responses,
-            "cached answers",
-        ),
-        ("provider_budget_config", budgets, "budgets"),
-    ]
-    .into_iter()
-    .filter(|(_, is_on, _)| *is_on)
-    .map(|(key, _, what)| {
-        Hit::new(
-            subject.setting_or_section(key),
-            format!("{what} are each instance's own in a simulation, though LiteLLM shares them"),
-            "read results as those of instances that do not share them",
-        )
-    })
-    .collect()
 }
 
 fn of_one(subject: &Subject<'_>) -> Vec<Hit> {

@@ -26,7 +26,6 @@ pub(crate) const CASES: &[(&str, &str, Instances, Instances)] = &[
         of(2, false),
         of(1, false),
     ),
-    ("store-not-modelled", PINNED, of(2, true), of(2, false)),
     ("store-of-one", WITH_REDIS, of(1, true), of(2, true)),
 ];
 
@@ -65,7 +64,6 @@ const ENFORCED: &str = config!(
 );
 const SLOTS: &str = config!(", max_parallel_requests: 5", "num_retries: 1");
 const DEFAULT_SLOTS: &str = config!("", "default_max_parallel_requests: 5");
-const PINNED: &str = config!("", "optional_pre_call_checks: [session_affinity]");
 const WITH_REDIS: &str = config!("", "redis_host: os.environ/REDIS_HOST, redis_port: 6379");
 
 #[test]
