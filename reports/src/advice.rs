@@ -36,6 +36,7 @@ pub fn findings(sweep: &SweepRecord) -> Findings {
     let comparison = Comparison::new(sweep);
     let ranking = comparison.ranking();
     let headline = match ranking.as_slice() {
+        _ if !sweep.answer.is_empty() => sweep.answer.clone(),
         [] => vec!["No run was finished, so there is nothing to report.".to_owned()],
         [only] => alone(&comparison, *only),
         [best, ..] => among_several(&comparison, *best, ranking.len()),

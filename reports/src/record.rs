@@ -337,6 +337,9 @@ pub struct SweepRecord {
     pub reference: usize,
     /// Whether the sweep was interrupted before all of its runs were done.
     pub partial: bool,
+    /// What was found, where a search made the record; it stands in the place of the headline.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answer: Vec<String>,
     /// What the reader should know, such as rows dropped from a trace.
     pub notes: Vec<String>,
     /// Keys of the configuration that have no effect, with the reason.

@@ -25,6 +25,8 @@ pub(crate) enum Command {
     Sweep(SweepArgs),
     /// Compare settings, or two LiteLLM configs, request by request on the same luck.
     Compare(CompareArgs),
+    /// Search for the settings that serve an objective best, and prove them on fresh seeds.
+    Tune(TuneArgs),
     /// Judge whether routing became worse: an old config, revision or result against a new one.
     Gate(GateArgs),
     /// List the bundled scenarios, the metrics, and the provider presets.
@@ -133,6 +135,42 @@ pub(crate) struct GateArgs {
     /// Threads; as many as the machine has cores if not given. Results do not depend on it.
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TuneArgs {
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioArgs,
+    /// What is wanted, and what must hold.
+    #[arg(
+        long,
+        value_name = "WORDS",
+        default_value = "maximize goodput; cost <= +2%"
+    )]
+    pub(crate) objective: String,
+    /// A further scenario that counts, and its weight beside the first one's 1; may be given several
+    /// times. Metrics are then means over the scenarios.
+    #[arg(long, value_name = "SCENARIO=WEIGHT", value_parser = assignment)]
+    pub(crate) also: Vec<(String, String)>,
+    /// A setting that may be changed, and its values; may be given several times. Without any:
+    /// routing_strategy, cooldown_time, allowed_fails, num_retries, retry_after, timeout,
+    /// default_max_parallel_requests, and the weights of groups that share evenly or by weight.
+    #[arg(long = "knob", value_name = "PATH=V1,V2", value_parser = assignment)]
+    pub(crate) knobs: Vec<(String, String)>,
+    /// Candidates in the race.
+    #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) candidates: u32,
+    /// Most replications of a candidate in the search.
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(4..))]
+    pub(crate) max_reps: u32,
+    /// Replications of each finalist in the proof.
+    #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(2..))]
+    pub(crate) proof_reps: u32,
+    /// Write the config of `--config` with the answer in it to this file; comments and order stay.
+    #[arg(long, value_name = "FILE", requires = "config")]
+    pub(crate) patch: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
 
 #[derive(Debug, Args)]

@@ -17,6 +17,7 @@ mod operator;
 mod simulation;
 mod story;
 mod sweep_run;
+pub mod tune;
 mod unfinished;
 mod verdict;
 mod watch;

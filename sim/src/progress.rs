@@ -4,7 +4,7 @@
 use std::{
     io::{IsTerminal as _, Write as _, stderr},
     sync::{
-        Arc,
+        OnceLock,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
@@ -20,17 +20,17 @@ pub(crate) struct Progress {
     done: AtomicU64,
     /// Millionths of runs that make a quarter; none if quarters are not told.
     quarter: Option<u64>,
-    interrupted: Arc<AtomicBool>,
 }
 
-impl Progress {
-    /// Begins to show the progress of this many runs, and to listen for an interrupt. A second
-    /// interrupt ends the process at once.
-    pub(crate) fn start(runs: usize, threads: usize) -> Self {
-        let interrupted = Arc::new(AtomicBool::new(false));
-        let heard = Arc::clone(&interrupted);
+/// Whether the user interrupted, which holds for all that the process still has to do.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// Begins to listen for an interrupt, once in a process. A second interrupt ends it at once.
+fn listen() {
+    static LISTENING: OnceLock<()> = OnceLock::new();
+    LISTENING.get_or_init(|| {
         let listening = ctrlc::set_handler(move || {
-            if heard.swap(true, Ordering::Relaxed) {
+            if INTERRUPTED.swap(true, Ordering::Relaxed) {
                 std::process::exit(130);
             }
         });
@@ -39,7 +39,22 @@ impl Progress {
                 "an interrupt will lose the finished runs: {error}"
             ));
         }
+    });
+}
 
+impl Progress {
+    /// Begins to show the progress of this many runs, and to listen for an interrupt.
+    pub(crate) fn start(runs: usize, threads: usize) -> Self {
+        Self::begin(runs, threads, true)
+    }
+
+    /// The same for one of many batches: a small one is no line worth.
+    pub(crate) fn start_batch(runs: usize, threads: usize) -> Self {
+        Self::begin(runs, threads, runs >= WORTH_A_LINE)
+    }
+
+    fn begin(runs: usize, threads: usize, is_told: bool) -> Self {
+        listen();
         let bar = ProgressBar::with_draw_target(
             Some(runs as u64 * PARTS_OF_A_RUN),
             ProgressDrawTarget::stderr(),
@@ -57,7 +72,7 @@ impl Progress {
         );
         if stderr().is_terminal() {
             bar.set_message(message);
-        } else {
+        } else if is_told {
             note(&message);
         }
         let quarters_told = !stderr().is_terminal() && runs >= LONG_SWEEP;
@@ -65,7 +80,6 @@ impl Progress {
             bar,
             done: AtomicU64::new(0),
             quarter: quarters_told.then(|| (runs as u64 * PARTS_OF_A_RUN).div_ceil(4)),
-            interrupted,
         }
     }
 
@@ -95,7 +109,7 @@ impl Watch for Progress {
     }
 
     fn is_cancelled(&self) -> bool {
-        self.interrupted.load(Ordering::Relaxed)
+        INTERRUPTED.load(Ordering::Relaxed)
     }
 }
 
@@ -106,4 +120,6 @@ pub(crate) fn note(text: &str) {
 
 /// Runs from which on a sweep is worth more than one line.
 const LONG_SWEEP: usize = 1_000;
+/// Runs from which on a batch is told.
+const WORTH_A_LINE: usize = 100;
 const PARTS_OF_A_RUN: u64 = 1_000_000;

@@ -134,6 +134,7 @@ pub fn sweep_record(scenario: &Scenario, runs: Vec<RunRecord>, command: String) 
         arms,
         reference: scenario.reference(),
         partial,
+        answer: Vec::new(),
         notes: notes(scenario),
         ignored: scenario.ignored_in_lines().to_vec(),
         scenario_text: scenario.text().to_owned(),

@@ -9,6 +9,7 @@ mod mock;
 mod run;
 mod settings_text;
 mod sweep;
+mod tune;
 
 use std::path::Path;
 
@@ -43,6 +44,7 @@ pub(crate) fn execute(cli: Cli) -> Result<Ended, Complaint> {
         Some(Command::Sweep(args)) => sweep::sweep(&args),
         Some(Command::Compare(args)) => compare::compare(&args),
         Some(Command::Gate(args)) => gate::gate(&args),
+        Some(Command::Tune(args)) => tune::tune(&args),
         Some(Command::List(args)) => list::list(&args),
         Some(Command::Check(args)) => check::check(&args),
         Some(Command::Explain(args)) => explain::explain(&args),

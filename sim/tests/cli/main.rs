@@ -6,6 +6,7 @@ mod broken;
 mod gate;
 mod mock;
 mod results;
+mod tune;
 mod words;
 
 use std::{

@@ -1,0 +1,118 @@
+//! `routelab tune`: which settings should I use? The search itself is [`sim::tune`]; here are the
+//! knobs, the runs, the proof on fresh seeds, and what is told of it.
+
+mod cases;
+mod knobs;
+mod patch;
+mod proof;
+mod told;
+
+use std::fs;
+
+use router::Seed;
+use sim::tune::{Budget, Candidate, Objective, tune as search};
+
+use super::{Ended, quoted};
+use crate::{cli::TuneArgs, complaint::Complaint, output, progress::note};
+
+pub(super) fn tune(args: &TuneArgs) -> Result<Ended, Complaint> {
+    let objective = Objective::read(&args.objective).map_err(|error| Complaint::Usage {
+        message: format!("--objective: {error}"),
+        help: "`routelab list metrics` names the metrics".to_owned(),
+    })?;
+    // What cannot be written is told before the long work and not after it.
+    if let Some(file) = &args.patch {
+        patch::read(&args.scenario, file)?;
+    }
+    if !args.output.no_report {
+        output::check_directory(&args.output.out)?;
+    }
+    let cases = cases::cases(args)?;
+    let base = cases[0].load(&[], 1, 0)?;
+    let space = knobs::space(&args.knobs, &base)?;
+    patch::check(args, &space)?;
+    let mut runner = cases::Runner::new(&cases, &space, &objective, args.output.jobs);
+    let budget = Budget {
+        candidates: args.candidates as usize,
+        replications: args.max_reps,
+        ..Budget::default()
+    };
+    let Some(found) = search(&space, &objective, budget, Seed(base.seed()), &mut runner)? else {
+        note("interrupted before anything was found");
+        return Ok(Ended::Interrupted);
+    };
+    let Some(proof) = proof::prove(&mut runner, &found, args.proof_reps, Seed(base.seed()))? else {
+        note("interrupted before the finalists were proved");
+        return Ok(Ended::Interrupted);
+    };
+    let answer = told::Answer {
+        objective: &objective,
+        space: &space,
+        found: &found,
+        proof: &proof,
+        scenarios: cases.iter().map(cases::Case::named).collect(),
+    };
+    if !args.output.no_report {
+        let sweep = reports::SweepRecord {
+            answer: answer.finding(),
+            ..proof.sweep(&cases[0], &space, typed(args))?
+        };
+        let page = output::write_report(&sweep, &args.output.out)?;
+        note(&format!("report: {}", page.display()));
+    }
+    let mut text = answer.text();
+    text += &give_patch(args, &space.changes(&proof.advised()))?;
+    output::print(&text)?;
+    Ok(Ended::Done)
+}
+
+/// Writes the patched config if one was asked for; what is told of it.
+fn give_patch(args: &TuneArgs, changes: &[(String, String)]) -> Result<String, Complaint> {
+    let Some(file) = &args.patch else {
+        return Ok(String::new());
+    };
+    if changes.is_empty() {
+        return Ok("\nNothing to change: no patch was written.\n".to_owned());
+    }
+    let patched = patch::patched(&args.scenario, file, changes)?;
+    fs::write(file, patched).map_err(|source| Complaint::Write {
+        what: file.display().to_string(),
+        source,
+    })?;
+    Ok(format!(
+        "\nThe config with these changes: {}\n",
+        file.display()
+    ))
+}
+
+/// What a candidate is called in tables.
+fn label(changes: &[(String, String)]) -> String {
+    if changes.is_empty() {
+        return "present".to_owned();
+    }
+    let changes = changes
+        .iter()
+        .map(|(path, value)| format!("{path}={value}"));
+    changes.collect::<Vec<_>>().join(", ")
+}
+
+/// Values of the objective's metrics that a candidate had, by replication.
+type Values = Vec<Vec<Option<f64>>>;
+
+/// Candidates with the replication that is to be run.
+type Jobs = Vec<(Candidate, u32)>;
+
+fn typed(args: &TuneArgs) -> String {
+    let mut command = format!(
+        "routelab tune {} --objective {}",
+        args.scenario.typed(),
+        quoted(&args.objective)
+    );
+    for (scenario, weight) in &args.also {
+        command += &format!(" --also {}", quoted(&format!("{scenario}={weight}")));
+    }
+    for (path, values) in &args.knobs {
+        command += &format!(" --knob {}", quoted(&format!("{path}={values}")));
+    }
+    command
+}

@@ -1,0 +1,217 @@
+//! The answer in sentences and tables.
+
+use std::fmt::Write as _;
+
+use reports::{Metric, stats};
+use sim::tune::{Found, Objective, Relation, Space};
+
+use super::{Values, label, proof::Proof};
+
+/// Everything that the answer is made of.
+pub(super) struct Answer<'a> {
+    pub(super) objective: &'a Objective,
+    pub(super) space: &'a Space,
+    pub(super) found: &'a Found,
+    pub(super) proof: &'a Proof,
+    /// The scenarios, as told.
+    pub(super) scenarios: Vec<String>,
+}
+
+impl Answer<'_> {
+    /// All of it, for the terminal.
+    pub(super) fn text(&self) -> String {
+        self.finding().join("\n") + "\n" + &self.knobs() + &self.table()
+    }
+
+    /// The finding, sentence by sentence.
+    pub(super) fn finding(&self) -> Vec<String> {
+        let mut told = vec![self.advice()];
+        if let Some(check) = &self.proof.check {
+            told.push(change_of(
+                self.objective.metric,
+                &check.best,
+                &check.present,
+            ));
+        }
+        told.extend(self.bounds());
+        told.push(format!(
+            "Probability that none of the {} candidates in the proof is better by more than 1 % of {}: \
+             {:.0} % (bootstrap over {} fresh replications).",
+            self.proof.candidates.len(),
+            self.whole(),
+            100.0 * self.proof.chance,
+            self.proof.values[0].len(),
+        ));
+        told.push(format!(
+            "Searched {} of {} candidates in {} runs of {}.",
+            self.found.tried,
+            self.space
+                .size()
+                .map_or_else(|| "countless".to_owned(), |n| n.to_string()),
+            self.found.runs,
+            self.scenarios.join(" and "),
+        ));
+        told
+    }
+
+    /// What the score is measured in.
+    fn whole(&self) -> &'static str {
+        match self.objective.counts_what_is_left() {
+            true => "what is left to gain",
+            false => "the present value",
+        }
+    }
+
+    fn advice(&self) -> String {
+        let changes = self.space.changes(&self.proof.advised());
+        let metric = self.objective.metric.title().to_lowercase();
+        if !changes.is_empty() {
+            let changes: Vec<String> = changes
+                .iter()
+                .map(|(path, value)| format!("{path}: {value}"))
+                .collect();
+            return format!("Use {}.", changes.join(", "));
+        }
+        match &self.proof.check {
+            None => format!(
+                "Keep the present settings: no candidate was better at {metric} on fresh seeds."
+            ),
+            Some(check) => format!(
+                "Keep the present settings: {} looked best, but {}.",
+                label(&self.space.changes(&self.proof.candidates[self.proof.best])),
+                match check.is_shown() {
+                    true => "what it gains is too little to matter",
+                    false => "further seeds do not show a gain",
+                }
+            ),
+        }
+    }
+
+    /// Whether each bound holds under what is advised.
+    fn bounds(&self) -> Vec<String> {
+        let (present, advised) = match &self.proof.check {
+            Some(check) if check.is_worth_it() => (&check.present, &check.best),
+            Some(check) => (&check.present, &check.present),
+            None => (&self.proof.values[0], &self.proof.values[0]),
+        };
+        let of_bound = |(at, bound): (usize, &sim::tune::Bound)| {
+            let (present, value) = (mean(present, at + 1), mean(advised, at + 1));
+            let limit = bound.limit_at(present);
+            let unit = bound.metric.unit();
+            let shown =
+                |value: Option<f64>| value.map_or_else(|| "unknown".to_owned(), |v| unit.show(v));
+            let holds = match (value, limit) {
+                (Some(value), Some(limit)) => match bound.holds(value, limit) {
+                    true => "holds",
+                    false => "DOES NOT HOLD",
+                },
+                _ => "cannot be judged",
+            };
+            let side = match bound.relation {
+                Relation::AtMost => "at most",
+                Relation::AtLeast => "at least",
+            };
+            format!(
+                "{} {side} {} {holds}: {} (present {}).",
+                bound.metric.title(),
+                shown(limit),
+                shown(value),
+                shown(present),
+            )
+        };
+        self.objective
+            .bounds
+            .iter()
+            .enumerate()
+            .map(of_bound)
+            .collect()
+    }
+
+    /// Which settings matter.
+    fn knobs(&self) -> String {
+        let mut text = format!(
+            "\nWhich settings matter (elementary effects on {}; 0.01 is 1 % of {}):\n",
+            self.objective.metric.title().to_lowercase(),
+            self.whole(),
+        );
+        let width = self.space.knobs.iter().map(|knob| knob.path.len()).max();
+        let width = width.unwrap_or(0);
+        for effect in &self.found.effects {
+            let knob = &self.space.knobs[effect.knob];
+            let fixed = match self.found.free.contains(&effect.knob) {
+                true => "",
+                false => "  left as it is",
+            };
+            let _ = writeln!(
+                text,
+                "  {:<width$}  mean {:.4}  spread {:.4}{fixed}",
+                knob.path, effect.mu_star, effect.sigma
+            );
+        }
+        text
+    }
+
+    /// Everybody in the proof.
+    fn table(&self) -> String {
+        let metrics: Vec<_> = self.objective.metrics().collect();
+        let titles = metrics.iter().map(|metric| metric.title().to_owned());
+        let head = titles.chain(["settings".to_owned()]);
+        let mut rows: Vec<Vec<String>> = vec![head.collect()];
+        for (candidate, values) in self.proof.candidates.iter().zip(&self.proof.values) {
+            let value = |(at, metric): (usize, &&'static dyn Metric)| {
+                let estimate = stats::mean_interval(&column(values, at));
+                estimate.map_or_else(|| "unknown".to_owned(), |e| metric.unit().show_estimate(&e))
+            };
+            let label = label(&self.space.changes(candidate));
+            let cells = metrics.iter().enumerate().map(value);
+            rows.push(cells.chain([label]).collect());
+        }
+        let widths: Vec<usize> = (0..rows[0].len())
+            .map(|column| {
+                let cells = rows.iter().map(|row| row[column].chars().count());
+                cells.max().unwrap_or(0)
+            })
+            .collect();
+        let mut text =
+            "\nThe present settings, the finalists and what no other candidate beats in every \
+                        metric, on fresh seeds (mean ± half of the 95 % interval):\n"
+                .to_owned();
+        for row in rows {
+            let cells = row.iter().zip(&widths);
+            let line: Vec<String> = cells.map(|(c, &w)| format!("{c:<w$}")).collect();
+            let _ = writeln!(text, "  {}", line.join("  ").trim_end());
+        }
+        text
+    }
+}
+
+/// The objective's own metric under the choice and the present settings, with the paired interval.
+fn change_of(metric: &dyn Metric, best: &Values, present: &Values) -> String {
+    let (new, old) = (column(best, 0), column(present, 0));
+    let unit = metric.unit();
+    let about = stats::mean_interval(&old).map_or(0.0, |estimate| estimate.mean);
+    let Some(paired) = stats::paired_difference(&new, &old) else {
+        return format!("{}: unknown.", metric.title());
+    };
+    let change = unit.show_change(paired.difference.mean, about);
+    let interval = paired.difference.interval();
+    let interval = interval.map_or(String::new(), |(low, high)| {
+        let interval = unit.show_change_interval(low, high, about);
+        format!(" (95 % interval {interval})")
+    });
+    format!(
+        "{}: {} instead of {}, {change}{interval} on {} seeds that took no part in the choice.",
+        metric.title(),
+        unit.show(about + paired.difference.mean),
+        unit.show(about),
+        new.len(),
+    )
+}
+
+fn column(values: &Values, at: usize) -> Vec<f64> {
+    values.iter().filter_map(|row| row[at]).collect()
+}
+
+fn mean(values: &Values, at: usize) -> Option<f64> {
+    stats::mean_interval(&column(values, at)).map(|estimate| estimate.mean)
+}

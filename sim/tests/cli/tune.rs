@@ -1,0 +1,178 @@
+//! A search for settings: what it tells, what it writes, and that the same search ends the same.
+
+use crate::{Folder, Left};
+
+/// Two deployments, one of which fails a fifth of its attempts: retries are what helps, and how
+/// long failing ones are benched plays a small part.
+const SCENARIO: &str = "
+purpose: Which settings hide a deployment that fails now and then?
+kind: steady
+litellm:
+  model_list:
+    - {model_name: chat, litellm_params: {model: openai/a}, model_info: {id: good}}
+    - {model_name: chat, litellm_params: {model: openai/b}, model_info: {id: bad}}
+providers:
+  default: {latency: {first_token: {constant: {ms: 200}}}}
+  bad:
+    latency: {first_token: {constant: {ms: 200}}}
+    faults: [{error_rate: {share: 0.2, status: 500}}]
+workload:
+  arrivals: {poisson: {per_second: 20}}
+  lengths: {prompt: {constant: 100}, output: {constant: 50}}
+  duration_s: 30
+slo: {latency_s: 2}
+";
+
+const CONFIG: &str = "# ours
+model_list:
+  - {model_name: chat, litellm_params: {model: openai/a}, model_info: {id: good}}
+  - {model_name: chat, litellm_params: {model: openai/b}, model_info: {id: bad}} # cheap
+router_settings:
+  num_retries: 0   # folklore
+  retry_after: 0
+";
+
+fn folder(name: &str) -> Folder {
+    Folder::new(name)
+        .with("tiny.yaml", SCENARIO)
+        .with("config.yaml", CONFIG)
+}
+
+fn tune(folder: &Folder, more: &[&str]) -> Left {
+    let arguments = [
+        "tune",
+        "tiny.yaml",
+        "--config",
+        "config.yaml",
+        "--candidates",
+        "30",
+    ];
+    folder.routelab(
+        &[
+            &arguments[..],
+            &["--proof-reps", "8", "--max-reps", "8"],
+            more,
+        ]
+        .concat(),
+    )
+}
+
+#[test]
+fn the_answer_is_told_proved_and_written_into_the_config() {
+    let folder = folder("tune-answer");
+
+    let left = tune(
+        &folder,
+        &[
+            "--objective",
+            "maximize success; attempts <= +20%",
+            "--knob",
+            "num_retries=0,1,2,4",
+            "--knob",
+            "cooldown_time=1,5,30",
+            "--patch",
+            "better.yaml",
+        ],
+    );
+
+    assert_eq!(left.code, Some(0), "{}{}", left.stdout, left.stderr);
+    assert!(left.stdout.starts_with("Use "), "{}", left.stdout);
+    assert!(left.stdout.contains("num_retries: "), "{}", left.stdout);
+    assert!(left.stdout.contains("Attempts at most"), "{}", left.stdout);
+    let patched = folder.read("better.yaml");
+    assert!(patched.starts_with("# ours\n"), "{patched}");
+    assert!(
+        patched.contains("# folklore") && patched.contains("# cheap"),
+        "{patched}"
+    );
+    assert!(!patched.contains("num_retries: 0 "), "{patched}");
+    assert_eq!(folder.read("config.yaml"), CONFIG);
+    let page = folder.read("routelab-report/index.html");
+    assert!(
+        page.contains("<p class=\"lead\">Use "),
+        "the finding leads the page"
+    );
+}
+
+#[test]
+fn the_same_search_ends_the_same_on_any_number_of_threads() {
+    let folder = folder("tune-same");
+    let on = |jobs: &str| {
+        let left = tune(&folder, &["--no-report", "--jobs", jobs]);
+        assert_eq!(left.code, Some(0), "{}", left.stderr);
+        left.stdout
+    };
+
+    assert_eq!(on("1"), on("3"));
+}
+
+#[test]
+fn settings_that_nothing_beats_are_kept() {
+    let folder = folder("tune-kept");
+
+    let left = tune(
+        &folder,
+        &[
+            "--no-report",
+            "--knob",
+            "polling_interval=0.003,0.01",
+            "--patch",
+            "better.yaml",
+        ],
+    );
+
+    assert_eq!(left.code, Some(0), "{}", left.stderr);
+    assert!(
+        left.stdout.starts_with("Keep the present settings"),
+        "{}",
+        left.stdout
+    );
+    assert!(!folder.path("better.yaml").exists());
+}
+
+#[test]
+fn several_scenarios_count_by_their_weights() {
+    let calm = SCENARIO.replace("share: 0.2", "share: 0.01");
+    let folder = folder("tune-several").with("calm.yaml", &calm);
+    let knob = ["--no-report", "--knob", "num_retries=0,2"];
+
+    let left = tune(&folder, &[&knob[..], &["--also", "calm.yaml=3"]].concat());
+    let wrong = tune(
+        &folder,
+        &[&knob[..], &["--also", "calm.yaml=none"]].concat(),
+    );
+
+    assert!(
+        left.stdout
+            .contains("of tiny.yaml and calm.yaml (weight 3)."),
+        "{}",
+        left.stdout
+    );
+    assert_eq!(wrong.code, Some(2));
+    assert!(
+        wrong.stderr.contains("its weight is no number above 0"),
+        "{}",
+        wrong.stderr
+    );
+}
+
+#[test]
+fn what_cannot_be_tuned_is_told_before_anything_is_run() {
+    let folder = folder("tune-wrong");
+    let told = |more: &[&str]| {
+        let left = tune(&folder, more);
+        assert_eq!(left.code, Some(2), "{}", left.stdout);
+        left.stderr
+    };
+
+    assert!(told(&["--objective", "maximize godput"]).contains("did you mean `goodput`?"));
+    assert!(told(&["--knob", "num_retries="]).contains("has no values"));
+    assert!(told(&["--knob", "num_retries=some"]).contains("num_retries"));
+    assert!(told(&["--patch", "config.yaml"]).contains("would overwrite the config"));
+    assert!(
+        told(&["--patch", "b.yaml", "--knob", "workload.duration_s=10,20"])
+            .contains("is no setting of a config")
+    );
+    assert!(told(&["--knob", "num_retries=0"]).contains("nothing to choose from"));
+    assert!(!folder.path("routelab-report").exists());
+}
