@@ -170,9 +170,8 @@ litellm:
     - {model_name: large, litellm_params: {model: openai/l}, model_info: {id: l}}
   router_settings: {context_window_fallbacks: [{small: [large]}]}
 providers:
-  s: {faults: [{error_rate: {share: 1, status: 400}}]}
+  s: {preset: generic, faults: [{error_rate: {share: 1, status: 400}}]}
 workload:
-  model: small
   arrivals: {constant: {per_second: 1}}
   lengths: {prompt: {constant: 10}, output: {constant: 20}}
   duration_s: 2
