@@ -305,7 +305,25 @@ fn traffic_lines(plan: &RunPlan) -> Vec<String> {
         100.0 * as_f64(streamed) / as_f64(count)
     ));
     lines.push(format!("for {}", plan.workload.models().join(", ")));
+    lines.extend(senders_line(plan, count));
     lines
+}
+
+/// Who sends the first `count` requests, where the scenario says so.
+fn senders_line(plan: &RunPlan, count: usize) -> Option<String> {
+    let names = plan.workload.sender_names();
+    let mut counts = vec![0; names.len() + 1];
+    for number in 0..count as u64 {
+        let sender = plan.workload.sender(plan.seed, number);
+        counts[sender.unwrap_or(names.len())] += 1;
+    }
+    let names = names.iter().map(String::as_str).chain(["(others)"]);
+    let share = |(name, requests): (&str, &usize)| {
+        let percent = 100.0 * as_f64(*requests) / as_f64(count);
+        (*requests > 0).then(|| format!("{name} {percent:.0} %"))
+    };
+    let shares: Vec<String> = names.zip(&counts).filter_map(share).collect();
+    (counts.len() > 1).then(|| format!("from {}", shares.join(", ")))
 }
 
 fn tokens_line(what: &str, arrivals: &[Arrival], of: fn(&Arrival) -> u32) -> String {

@@ -70,6 +70,17 @@ fn check_tells_what_of_a_scenario_takes_effect() {
     insta::assert_snapshot!("check_scenario", left.stdout);
 }
 
+#[test]
+fn check_tells_who_sends() {
+    let left = Folder::new("check-senders").routelab(&["check", "response-cache"]);
+
+    assert!(
+        left.stdout.contains("from help-desk 80 %, writers 20 %"),
+        "{}",
+        left.stdout
+    );
+}
+
 /// As people publish it: anchors, secrets in the environment, sections of no concern here.
 const CONFIG: &str = "
 model_list:
