@@ -89,6 +89,8 @@ fn timeout_at(at: Duration, reply: &Reply) -> Failure {
                 1 + whole(f64::from(gaps) * passed)
             }
         };
+    } else if reply.stall.is_some_and(|stall| stall.from <= at) {
+        failure.reached = Reached::Headers;
     }
     failure
 }
@@ -241,7 +243,7 @@ mod tests {
 
         assert_eq!(give_up(Deadline::Silence(secs(5)), &pings), None);
         let (at, failure) = give_up(content(5, 9, None), &pings).unwrap();
-        assert_eq!((at, failure.reached()), (secs(5), Reached::Nothing));
+        assert_eq!((at, failure.reached()), (secs(5), Reached::Headers));
     }
 
     #[test]

@@ -59,9 +59,8 @@ fn event(name: &str, rest: &str) -> String {
 
 /// Whether the answer ended by itself or at the caller's limit.
 const fn reason(call: &ProviderCall, tokens: u32) -> &'static str {
-    if tokens < call.output_tokens && tokens > 0 {
-        "max_tokens"
-    } else {
-        "end_turn"
+    match call.max_tokens {
+        Some(most) if most == tokens && most < call.output_tokens => "max_tokens",
+        Some(_) | None => "end_turn",
     }
 }

@@ -106,7 +106,7 @@ impl Frames {
             last,
             end_after: reply.total_after,
             keep_alive: reply.stall.and_then(|stall| stall.keep_alive),
-            opens: whole || tokens > 0,
+            opens: tokens > 0 || (whole && reply.stall.is_none()),
             tail,
             end,
             next: Next::Opening,

@@ -49,6 +49,7 @@ pub(crate) struct Encounter {
 pub(crate) struct Met {
     pub(crate) call: ProviderCall,
     pub(crate) reply: Reply,
+    #[cfg(feature = "http")]
     pub(crate) status: Option<u16>,
     pub(crate) play: Play,
 }
@@ -88,6 +89,7 @@ impl Encounter {
         Ok(Met {
             call,
             reply,
+            #[cfg(feature = "http")]
             status: wire.status,
             play: Play::of(asked, &call, &reply, wire, letterhead, self.epoch),
         })

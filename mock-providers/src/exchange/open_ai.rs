@@ -69,10 +69,9 @@ fn frame(head: &Letterhead, rest: &str) -> String {
 
 /// Whether the answer ended by itself or at the caller's limit.
 const fn reason(call: &ProviderCall, tokens: u32) -> &'static str {
-    if tokens < call.output_tokens && tokens > 0 {
-        "length"
-    } else {
-        "stop"
+    match call.max_tokens {
+        Some(most) if most == tokens && most < call.output_tokens => "length",
+        Some(_) | None => "stop",
     }
 }
 

@@ -20,7 +20,7 @@ fault_spec! {
         /// The share of streamed attempts, from 0 to 1. Default 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub share: Option<f64>,
-        /// After so many tokens. Default 0: nothing comes but the beginning of the answer. An
+        /// After so many tokens. Default 0: nothing comes but the headers. An
         /// answer of no more tokens is left whole.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub after_tokens: Option<u32>,

@@ -44,12 +44,24 @@ fn message(scene: &Scene, manner: Manner, failure: &Failure) -> String {
             "The system is currently experiencing high demand and cannot process your request."
                 .to_owned()
         }
+        // Anthropic tells an overload apart by its status, 529.
+        (Some(Cause::SharedCapacity), ErrorClass::RateLimit)
+            if scene.dialect == Dialect::Anthropic =>
+        {
+            "This request would exceed your organization's rate limit.".to_owned()
+        }
         (Some(Cause::SharedCapacity), _) => "Overloaded".to_owned(),
         (Some(cause), _) => format!(
             "Rate limit reached for {}.{}",
             words(cause),
             again(scene, failure)
         ),
+        (None, ErrorClass::ContextWindowExceeded) if scene.dialect == Dialect::Anthropic => {
+            "prompt is too long: more tokens than the model's maximum".to_owned()
+        }
+        (None, ErrorClass::ContentPolicyViolation) if scene.dialect == Dialect::Anthropic => {
+            "Output blocked by content filtering policy".to_owned()
+        }
         (None, ErrorClass::ContextWindowExceeded) => {
             "This model's maximum context length is exceeded by your messages.".to_owned()
         }

@@ -9,6 +9,7 @@
 )]
 
 mod around;
+mod asked;
 mod broken;
 mod instances;
 
@@ -24,6 +25,7 @@ struct Ledger {
     arrived: BTreeMap<RequestId, Instant>,
     answered: BTreeMap<RequestId, (Instant, Answer)>,
     ended: Vec<(Instant, Outcome)>,
+    cooldowns: usize,
     latest: Instant,
 }
 
@@ -42,6 +44,7 @@ impl Observer for Ledger {
                     "arrived twice"
                 );
             }
+            Event::CooledDown { .. } => self.cooldowns += 1,
             Event::Finished { outcome, .. } => self.ended.push((at, **outcome)),
             Event::Answered { request, answer } => {
                 assert!(
