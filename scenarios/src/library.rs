@@ -86,6 +86,7 @@ const LIBRARY: &[LibraryEntry] = library! {
     "region-outage"
     "response-cache"
     "retry-storm"
+    "several-instances"
     "slow-deployment"
     "traffic-mirroring"
 };
