@@ -6,20 +6,28 @@ use crate::reply::ProviderCall;
 /// A message in one piece.
 pub(crate) fn answer(call: &ProviderCall, tokens: u32, head: &Letterhead) -> String {
     let Letterhead { number, model, .. } = head;
-    let (text, reason, prompt) = (text(tokens), reason(call, tokens), call.prompt_tokens);
+    let (text, reason, prompt) = (text(tokens), reason(call, tokens), prompt(head, call));
     format!(
-        r#"{{"id":"msg_{number}","type":"message","role":"assistant","model":{model},"content":[{{"type":"text","text":"{text}"}}],"stop_reason":"{reason}","stop_sequence":null,"usage":{{"input_tokens":{prompt},"output_tokens":{tokens}}}}}"#
+        r#"{{"id":"msg_{number}","type":"message","role":"assistant","model":{model},"content":[{{"type":"text","text":"{text}"}}],"stop_reason":"{reason}","stop_sequence":null,"usage":{{{prompt},"output_tokens":{tokens}}}}}"#
+    )
+}
+
+/// Tokens of the prompt: those from the cache are told apart.
+fn prompt(head: &Letterhead, call: &ProviderCall) -> String {
+    let (cached, read) = (head.cached, call.prompt_tokens.saturating_sub(head.cached));
+    format!(
+        r#""input_tokens":{read},"cache_creation_input_tokens":0,"cache_read_input_tokens":{cached}"#
     )
 }
 
 /// The events that open a stream.
 pub(crate) fn opening(head: &Letterhead, call: &ProviderCall) -> String {
     let Letterhead { number, model, .. } = head;
-    let prompt = call.prompt_tokens;
+    let prompt = prompt(head, call);
     event(
         "message_start",
         &format!(
-            r#""message":{{"id":"msg_{number}","type":"message","role":"assistant","model":{model},"content":[],"stop_reason":null,"stop_sequence":null,"usage":{{"input_tokens":{prompt},"output_tokens":1}}}}"#
+            r#""message":{{"id":"msg_{number}","type":"message","role":"assistant","model":{model},"content":[],"stop_reason":null,"stop_sequence":null,"usage":{{{prompt},"output_tokens":1}}}}"#
         ),
     ) + &event(
         "content_block_start",

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::{Letterhead, anthropic, open_ai};
-use crate::reply::ProviderCall;
+use super::{Letterhead, anthropic, beginning, open_ai};
+use crate::{prompt_cache::Beginning, reply::ProviderCall};
 
 /// Which API was called.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -71,6 +71,8 @@ pub(crate) struct Asked {
     pub(crate) api: Api,
     pub(crate) model: String,
     pub(crate) prompt_tokens: u32,
+    /// What the provider may have in its prompt cache.
+    pub(crate) beginning: Beginning,
     pub(crate) max_tokens: Option<u32>,
     pub(crate) stream: bool,
     /// Whether OpenAI's stream shall tell the usage in a last frame.
@@ -105,7 +107,7 @@ impl Asked {
             };
             return Err(format!("missing required parameter: {name}"));
         }
-        let letters = letters(prompt) + letters(&body["system"]);
+        let prompt_tokens = tokens([prompt, &body["system"]]);
         let number = |name: &str| body[name].as_u64().and_then(|n| u32::try_from(n).ok());
         // A list of numbers is one text that was cut into tokens already.
         let texts = prompt
@@ -118,9 +120,11 @@ impl Asked {
         Ok(Self {
             api,
             model: model.to_owned(),
-            prompt_tokens: u32::try_from(letters.div_ceil(LETTERS_PER_TOKEN))
-                .unwrap_or(u32::MAX)
-                .max(1),
+            prompt_tokens: prompt_tokens.max(1),
+            beginning: match api {
+                Api::Chat | Api::Messages => beginning::of(&body),
+                Api::Embeddings => Beginning::default(),
+            },
             max_tokens: number("max_tokens").or_else(|| number("max_completion_tokens")),
             stream: api != Api::Embeddings && body["stream"] == true,
             tells_usage: body["stream_options"]["include_usage"] == true,
@@ -137,6 +141,12 @@ impl Asked {
             Api::Messages => anthropic::answer(call, tokens, head),
         }
     }
+}
+
+/// Tokens of texts, by their letters.
+pub(super) fn tokens<'a>(prompts: impl IntoIterator<Item = &'a Value>) -> u32 {
+    let letters: usize = prompts.into_iter().map(letters).sum();
+    u32::try_from(letters.div_ceil(LETTERS_PER_TOKEN)).unwrap_or(u32::MAX)
 }
 
 /// Letters of all texts in a prompt; a number is a token that was counted already.

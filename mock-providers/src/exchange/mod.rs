@@ -4,12 +4,14 @@
 //! | file | says |
 //! | --- | --- |
 //! | `asked.rs` | what a request asks for: API, model, tokens, whether it streams |
+//! | `beginning.rs` | what a prompt begins with, for the prompt cache |
 //! | `orders.rs` | headers by which one request orders its own luck and faults |
 //! | `open_ai.rs`, `anthropic.rs` | answers and frames in the words of each API |
 //! | `frames.rs` | which frames a stream has, and when each comes |
 
 pub(crate) mod anthropic;
 pub(crate) mod asked;
+mod beginning;
 pub(crate) mod frames;
 pub(crate) mod open_ai;
 pub(crate) mod orders;
@@ -25,7 +27,6 @@ use self::{
 };
 use crate::{
     error::SpecError,
-    prompt_cache::Beginning,
     providers::Providers,
     reply::{ProviderCall, Reply},
     wire::{Break, Dialect, Manner, WireReply},
@@ -74,8 +75,7 @@ impl Encounter {
             output_tokens,
             max_tokens: asked.max_tokens,
             stream: asked.stream,
-            // Prompts that come over HTTP are not compared with each other.
-            beginning: Beginning::default(),
+            beginning: asked.beginning,
             batch: false,
         };
         let reply = providers.respond_to_wish(self.at, &call, &orders.wish)?;
@@ -85,6 +85,10 @@ impl Encounter {
             number: self.number,
             model: serde_json::Value::from(asked.model.as_str()).to_string(),
             created: self.epoch.unix_seconds() + self.at.as_nanos() / 1_000_000_000,
+            cached: match reply.outcome {
+                Outcome::Success { usage, .. } => usage.cached_tokens,
+                Outcome::Failure(_) => 0,
+            },
         };
         Ok(Met {
             call,
@@ -149,6 +153,8 @@ pub(crate) struct Letterhead {
     pub(crate) model: String,
     /// Seconds since 1970.
     pub(crate) created: u64,
+    /// Tokens of the prompt that were read from the provider's cache.
+    pub(crate) cached: u32,
 }
 
 impl Play {

@@ -11,8 +11,13 @@ pub(crate) fn answer(call: &ProviderCall, tokens: u32, head: &Letterhead) -> Str
         number,
         model,
         created,
+        ..
     } = head;
-    let (text, reason, usage) = (text(tokens), reason(call, tokens), usage(call, tokens));
+    let (text, reason, usage) = (
+        text(tokens),
+        reason(call, tokens),
+        usage(head, call, tokens),
+    );
     format!(
         r#"{{"id":"chatcmpl-{number}","object":"chat.completion","created":{created},"model":{model},"choices":[{{"index":0,"message":{{"role":"assistant","content":"{text}","refusal":null}},"logprobs":null,"finish_reason":"{reason}"}}],"usage":{usage}}}"#
     )
@@ -39,7 +44,7 @@ pub(crate) fn closing(
     let reason = format!(r#""{}""#, reason(call, tokens));
     let mut frames = chunk(head, "{}", &reason);
     if tells_usage {
-        let rest = format!(r#""choices":[],"usage":{}"#, usage(call, tokens));
+        let rest = format!(r#""choices":[],"usage":{}"#, usage(head, call, tokens));
         frames += &frame(head, &rest);
     }
     frames
@@ -60,6 +65,7 @@ fn frame(head: &Letterhead, rest: &str) -> String {
         number,
         model,
         created,
+        ..
     } = head;
     format!(
         "data: {{\"id\":\"chatcmpl-{number}\",\"object\":\"chat.completion.chunk\",\
@@ -75,11 +81,11 @@ const fn reason(call: &ProviderCall, tokens: u32) -> &'static str {
     }
 }
 
-fn usage(call: &ProviderCall, tokens: u32) -> String {
-    let prompt = call.prompt_tokens;
+fn usage(head: &Letterhead, call: &ProviderCall, tokens: u32) -> String {
+    let (prompt, cached) = (call.prompt_tokens, head.cached);
     let total = u64::from(prompt) + u64::from(tokens);
     format!(
-        r#"{{"prompt_tokens":{prompt},"completion_tokens":{tokens},"total_tokens":{total},"prompt_tokens_details":{{"cached_tokens":0}}}}"#
+        r#"{{"prompt_tokens":{prompt},"completion_tokens":{tokens},"total_tokens":{total},"prompt_tokens_details":{{"cached_tokens":{cached}}}}}"#
     )
 }
 

@@ -147,6 +147,36 @@ async fn anthropics_messages_have_their_own_shapes() {
 }
 
 #[tokio::test]
+async fn a_conversation_that_goes_on_is_read_from_the_prompt_cache() {
+    let cache = r#", "prompt_cache": {"at_least_tokens": 10}"#;
+    let server = serve(&[("m", spec(cache))]).await;
+    let ask = async |path: &str, turns: usize| {
+        let system = "a system prompt of forty letters is here";
+        let turn = r#"{"role": "user", "content": "four"}"#;
+        let body = format!(
+            r#"{{"model": "m", "max_tokens": 1, "messages":
+                [{{"role": "system", "content": "{system}"}}, {}]}}"#,
+            vec![turn; turns].join(", ")
+        );
+        let response = post(&server, path, body).send().await.unwrap();
+        json(response).await["usage"].clone()
+    };
+
+    let chat = "/v1/chat/completions";
+    let cached = |usage: &Value| usage["prompt_tokens_details"]["cached_tokens"].clone();
+    assert_eq!(cached(&ask(chat, 1).await), 0);
+    // Ten tokens of the system prompt and one of the first turn.
+    let next = ask(chat, 3).await;
+    assert_eq!(
+        (cached(&next), next["prompt_tokens"].clone()),
+        (11.into(), 13.into())
+    );
+    let usage = ask("/v1/messages", 4).await;
+    assert_eq!(usage["cache_read_input_tokens"], 13);
+    assert_eq!(usage["input_tokens"], 1);
+}
+
+#[tokio::test]
 async fn embeddings_models_and_mistakes_are_answered_too() {
     let server = serve(&[("m", spec("")), ("n", spec(""))]).await;
     let embed = r#"{"model": "m", "input": ["one", "two"], "dimensions": 3}"#.to_owned();
