@@ -42,6 +42,7 @@ impl Router {
                 if excluded {
                     return Err(self.no_deployments(now, hop.group));
                 }
+                self.check_tags_of_id(now, ticket, deployment, obs)?;
                 return Ok(deployment);
             }
             TargetKind::Group => {}
@@ -157,7 +158,14 @@ impl Router {
     /// LiteLLM's `RouterRateLimitError`. Its hint is the shortest length that a running cooldown of
     /// the group was given, not what is left of it. (semantics 4.7)
     pub(crate) fn no_deployments(&self, now: Instant, group: ModelId) -> RouteError {
-        let members = &self.registry.target(group).members;
+        let target = self.registry.target(group);
+        let members = &target.members;
+        // LiteLLM looks for the lengths under the name, which finds nothing for a provider's model and
+        // a called routing group. (observed)
+        let name = self.registry.name(group);
+        let by_model = |d: &DeploymentId| self.config.deployments[d.index()].model == name;
+        let provider_model = !target.goes_on && members.iter().all(by_model);
+        let known_by_name = !provider_model && target.routing_group.is_none();
         let cooling = || {
             members.iter().filter_map(|d| {
                 let state = &self.states[d.index()];
@@ -169,7 +177,7 @@ impl Router {
             true => self
                 .first_return(now, group)
                 .map(|left| whole_seconds_up(left.since(now))),
-            false => cooling().min(),
+            false => cooling().min().filter(|_| known_by_name),
         };
         RouteError::NoDeployments {
             try_again_in: hint.unwrap_or(default),

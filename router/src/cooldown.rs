@@ -139,7 +139,8 @@ impl Bench<'_> {
         let newer = self.profile.model_info_cooldown_settings;
         let own = self.deployment.model_info_cooldown_time.filter(|_| newer);
         let added = self.settings.default_litellm_params.cooldown_time;
-        let added = added.filter(|_| self.profile.default_params_cool);
+        let in_stream = failure.reached() != Reached::Nothing;
+        let added = added.filter(|_| self.profile.default_params_cool || in_stream);
         let calls = self.asked_for.or(added);
         if let Some(time) = own.or(calls).or(self.deployment.cooldown_time) {
             return time;

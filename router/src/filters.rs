@@ -148,6 +148,34 @@ impl Router {
             })
     }
 
+    /// Refuses a call by a deployment's id where the request's tags do not lead to it, in 1.110.
+    /// (observed)
+    pub(crate) fn check_tags_of_id(
+        &mut self,
+        now: Instant,
+        ticket: Ticket,
+        deployment: DeploymentId,
+        obs: &mut impl Observer,
+    ) -> Result<(), RouteError> {
+        if !self.config.profile.tags_hold_for_ids || self.picks_as_blocking(ticket) {
+            return Ok(());
+        }
+        let Some(tags) = self.filters.as_mut().and_then(|f| f.tags.as_mut()) else {
+            return Ok(());
+        };
+        let state = self.requests.peek(ticket);
+        self.candidates.clear();
+        self.candidates.push(deployment);
+        let mut sieve = Sieve {
+            now,
+            request: state.request.id,
+            left: &mut self.candidates,
+            obs,
+        };
+        // Nobody else of its group is asked whether the default may serve.
+        tags.filter(&mut sieve, &state.request, &state.tagged_by, &[])
+    }
+
     /// Fills `self.candidates` with the members of the hop's group that pass the filters.
     pub(crate) fn filter(
         &mut self,

@@ -58,7 +58,7 @@ impl Router {
             }
         }
         let failed = error.deployment();
-        state.hop.failed = failed.or(state.hop.failed);
+        state.hop.failed = failed;
         let hop = state.hop;
         let health = self.health(now, hop.group);
         let allowance = match hop.allowance {
@@ -370,6 +370,10 @@ impl Router {
                 self.hop_failed(now, ticket, walk.last, obs)
             }
             WalkKind::List | WalkKind::Tiers(_) => self.hop_failed(now, ticket, walk.original, obs),
+            // An error of Python's own takes the place of the one that led there. (observed)
+            WalkKind::Rest if walk.last.is_of_python() => {
+                self.fall_back_to_list(now, ticket, walk.last, obs)
+            }
             WalkKind::Rest => self.fall_back_to_list(now, ticket, walk.original, obs),
         }
     }

@@ -95,6 +95,7 @@ mod pre_call_checks;
 mod price;
 mod probe;
 mod profile;
+mod profiles;
 mod provider;
 mod providers;
 mod quota;

@@ -128,7 +128,7 @@ impl Router {
         let hop = state.hop;
         let long = class == Some(ErrorClass::ContextWindowExceeded);
         if long && self.has_leading_list(ticket) {
-            return ListRef::Of(FallbackReason::ContextWindow, hop.group);
+            return self.special_list(ticket, FallbackReason::ContextWindow);
         }
         if state.own.as_ref().is_some_and(|own| !own.names.is_empty()) {
             return ListRef::Own;
@@ -137,7 +137,7 @@ impl Router {
             let list = if why == FallbackReason::Generic {
                 self.generic_list(ticket, hop)
             } else {
-                ListRef::Of(why, hop.group)
+                self.special_list(ticket, why)
             };
             !self.list(ticket, list).is_empty()
         };
@@ -150,16 +150,31 @@ impl Router {
                 ListRef::None
             }
             Some(FallbackReason::Generic) => self.generic_list(ticket, hop),
-            Some(why) => ListRef::Of(why, hop.group),
+            Some(why) => self.special_list(ticket, why),
             None => ListRef::None,
         }
+    }
+
+    /// The list of a hop for one kind of error: its group's own. Where that has none, in 1.110, the
+    /// list of the group whose generic list led here.
+    fn special_list(&self, ticket: Ticket, why: FallbackReason) -> ListRef {
+        let state = self.requests.peek(ticket);
+        let own = ListRef::Of(why, state.hop.group);
+        if !self.config.profile.special_lists_are_inherited || state.hop.by_special_list {
+            return own;
+        }
+        let before = state.walks.iter().rev().map(|walk| walk.hop.group);
+        let lists = std::iter::once(state.hop.group).chain(before);
+        let mut lists = lists.map(|group| ListRef::Of(why, group));
+        lists
+            .find(|&list| !self.list(ticket, list).is_empty())
+            .unwrap_or(own)
     }
 
     /// Whether the group has names for prompts that are too long, which then come before everything
     /// else.
     pub(crate) fn has_leading_list(&self, ticket: Ticket) -> bool {
-        let group = self.requests.peek(ticket).hop.group;
-        let list = ListRef::Of(FallbackReason::ContextWindow, group);
+        let list = self.special_list(ticket, FallbackReason::ContextWindow);
         self.config.profile.context_window_list_first && !self.list(ticket, list).is_empty()
     }
 

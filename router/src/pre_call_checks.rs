@@ -2,7 +2,7 @@
 //! and, in 1.92, who was picked less often in a minute than its `rpm` says. (semantics 2.3.9)
 //!
 //! A deployment that fails one check is not asked the next. Calls without `messages` (embeddings)
-//! are not checked, and their picks are not counted.
+//! are not checked, but for the region in 1.110, and their picks are not counted.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -21,9 +21,11 @@ use crate::{
 /// What the checks know of deployments.
 #[derive(Debug)]
 pub(crate) struct PreCallChecks {
-    /// By deployment: the longest prompt it takes, in tokens, if known.
     /// Calls without `messages` are checked too.
     every_call: bool,
+    /// Calls without `messages` are held to the region that they ask for.
+    regions_of_every_call: bool,
+    /// By deployment: the longest prompt it takes, in tokens, if known.
     windows: Vec<Option<u32>>,
     /// By deployment: picks within 60 s of the first of them; empty if rpm is not checked.
     picks: Vec<TumblingCount>,
@@ -43,6 +45,7 @@ impl PreCallChecks {
         };
         Some(Self {
             every_call: config.profile.corrections.every_call_is_checked,
+            regions_of_every_call: config.profile.embeddings_keep_to_regions,
             windows: windows(config),
             picks: vec![TumblingCount::default(); counts],
         })
@@ -64,7 +67,8 @@ impl PreCallChecks {
         request: &Request,
         deployments: &[DeploymentConfig],
     ) -> Result<(), RouteError> {
-        if sieve.left.is_empty() || !self.looks_at(request) {
+        let whole = self.looks_at(request);
+        if sieve.left.is_empty() || !(whole || self.regions_of_every_call) {
             return Ok(());
         }
         let overrides = request.overrides.as_deref();
@@ -72,12 +76,13 @@ impl PreCallChecks {
         let now = sieve.now;
         let (mut too_long, mut over_rpm) = (false, false);
         sieve.pass_over(|d| {
-            if self.windows[d.index()].is_some_and(|window| request.prompt_tokens > window) {
+            let window = self.windows[d.index()].filter(|_| whole);
+            if window.is_some_and(|window| request.prompt_tokens > window) {
                 too_long = true;
                 return Some(PassedOver::PromptTooLong);
             }
             let deployment = &deployments[d.index()];
-            if self.has_used_up(now, d, deployment.rpm) {
+            if whole && self.has_used_up(now, d, deployment.rpm) {
                 over_rpm = true;
                 return Some(PassedOver::OverRpm);
             }

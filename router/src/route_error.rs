@@ -169,6 +169,14 @@ impl RouteError {
         self
     }
 
+    /// Whether it is an error of Python's own, such as a `ValueError`, and none of LiteLLM's.
+    pub(crate) const fn is_of_python(&self) -> bool {
+        matches!(
+            self,
+            Self::BudgetSpent | Self::NoMatchingTags | Self::OverUsageLimits | Self::TextWeight
+        )
+    }
+
     /// The status that the exception carries.
     #[must_use]
     pub const fn status(&self) -> Option<u16> {

@@ -159,7 +159,120 @@ def vector(name, config, script, client, **more):
             "upstream": {"deployments": script}, "client": client, **more}
 
 
-KINDS = {"ladder": ladder}
+
+def stream_reply(r):
+    k = r.choice(["ok", "cut0", "cut2", "event0", "event2", "rate0", "rate2", "silent"])
+    if k == "ok":
+        return {"status": 200, "chunks": 3}
+    if k == "silent":
+        return {"status": 200, "chunks": 4, "latency_ms": 900}
+    n = int(k[-1])
+    b = {"chunks": 4, "break_after": n}
+    if k.startswith("event"):
+        b["break_kind"] = "error_event"
+    if k.startswith("rate"):
+        b.update(break_kind="error_event", error={"message": "Rate limit reached"})
+    return b
+
+
+TAGS = ["free", "paid", "eu"]
+
+
+def mix(seed):
+    """What ladder draws, with tags, sessions, limits a minute, wildcards, routing groups, streams that break, limits of time, checks and budgets."""
+    r = random.Random(f"mix {seed}")
+    v = ladder(seed)
+    v["name"] = f"fuzz-mix-{seed}"
+    s, deps, client, script = v["config"]["router"], v["config"]["deployments"], v["client"], v["upstream"]["deployments"]
+    groups = ["m", "f", "g"]
+    checks = []
+    tags = chance(r, .4)
+    if tags:
+        s["enable_tag_filtering"] = True
+        if chance(r, .3):
+            s["tag_filtering_match_any"] = False
+        for d in deps:
+            if chance(r, .7):
+                d["litellm_params"]["tags"] = r.sample(TAGS + ["default"], r.randint(1, 2))
+    if chance(r, .3):
+        checks.append(r.choice(["session_affinity", "deployment_affinity"]))
+    limits = chance(r, .3)
+    if limits:
+        checks.append("enforce_model_rate_limits")
+        for d in deps:
+            if chance(r, .6):
+                d["litellm_params"]["rpm"] = r.randint(1, 3)
+    if checks:
+        s["optional_pre_call_checks"] = checks
+    if chance(r, .2) and not limits:
+        s["enable_pre_call_checks"] = True
+        for d in deps:
+            if chance(r, .4):
+                d["litellm_params"]["region_name"] = r.choice(["eu", "us"])
+            if chance(r, .3):
+                d.setdefault("model_info", {})["max_input_tokens"] = r.choice([15, 5000])
+    if chance(r, .2):
+        for d in deps:
+            if chance(r, .5):
+                d["litellm_params"]["max_parallel_requests"] = 1
+    if chance(r, .2):
+        for d in deps:
+            if chance(r, .4):
+                d["litellm_params"].update(input_cost_per_token=0.01, output_cost_per_token=0.01, max_budget=r.choice([0.01, 0.2]), budget_duration="60s")
+    if chance(r, .15):
+        s["default_litellm_params"] = r.choice([{"num_retries": 1}, {"max_retries": 1}, {"cooldown_time": 33}])
+    if chance(r, .12):
+        v["config"].setdefault("globals", {})["num_retries_per_request"] = r.randint(0, 4)
+    if chance(r, .2):
+        s["stream_timeout"] = 0.5
+    if chance(r, .15):
+        s["routing_groups"] = [{"group_name": "rg", "models": r.sample(groups, 2), "routing_strategy": "simple-shuffle"}]
+    if chance(r, .15):
+        for d in deps:
+            if d["model_name"] == "g":
+                d["model_name"] = "g*"
+                d["litellm_params"]["model"] = "openai/fake-" + d["id"]
+    for id in list(script):
+        if chance(r, .3):
+            script[id]["replies"][0] = stream_reply(r)
+    for i, q in enumerate(client):
+        if q["op"] != "request":
+            continue
+        kw = q.setdefault("kwargs", {})
+        if chance(r, .3):
+            q["stream"] = True
+            q.pop("sync", None)
+        elif chance(r, .08):
+            q["api"] = "embedding"
+            q.pop("stream", None)
+            q.pop("sync", None)
+        meta = {}
+        if tags and chance(r, .6):
+            meta["tags"] = r.sample(TAGS + ["!free", "none"], r.randint(1, 2))
+        if chance(r, .4) and checks:
+            meta["session_id"] = r.choice(["s1", "s2"])
+        if chance(r, .2) and checks:
+            meta["user_api_key_hash"] = "k1"
+        if meta:
+            kw["metadata"] = meta
+        if s.get("enable_pre_call_checks") and chance(r, .3):
+            kw["allowed_model_region"] = r.choice(["eu", "us"])
+        if s.get("enable_pre_call_checks") and chance(r, .3):
+            q["words"] = 60
+        if s.get("routing_groups") and chance(r, .2):
+            q["model"] = "rg"
+        if chance(r, .05):
+            kw["cooldown_time"] = r.choice([0, 44])
+        if chance(r, .05):
+            kw["timeout"] = 0.4
+        if not kw:
+            del q["kwargs"]
+    if limits:
+        client.insert(0, {"op": "align", "second_min": 1, "second_max": 40})
+    return v
+
+
+KINDS = {"ladder": ladder, "mix": mix}
 
 
 def main():
