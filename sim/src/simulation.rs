@@ -8,7 +8,7 @@
 //! The engine decides nothing. What it keeps is a slot for each unfinished request, reused, so
 //! that memory follows the requests in flight and not those of the run.
 
-use std::{collections::BTreeMap, mem, time::Duration};
+use std::{collections::BTreeMap, mem};
 
 use mock_providers::{Beginning, FaultSpan, ProviderCall, Providers};
 use router::{
@@ -364,7 +364,7 @@ impl Simulation {
             outcome,
             given_up,
         };
-        match first_token_after(&sent.outcome) {
+        match sent.first_token_after() {
             Some(after) if plan.wants_first_token => {
                 unfinished.state = State::Streaming { sent, ends_at };
                 self.queue.push((now + after).min(ends_at), place);
@@ -435,15 +435,6 @@ impl Simulation {
             at: now,
             awaited: "a slot that nobody frees",
         })
-    }
-}
-
-const fn first_token_after(outcome: &Outcome) -> Option<Duration> {
-    match outcome {
-        Outcome::Success {
-            first_token_after, ..
-        } => *first_token_after,
-        Outcome::Failure(failure) => failure.first_token_after,
     }
 }
 

@@ -1,5 +1,7 @@
 //! What the engine keeps of a request that has no answer yet.
 
+use std::time::Duration;
+
 use mock_providers::ProviderCall;
 use router::{Attempt, Instant, Outcome, Parked, Wait};
 
@@ -32,4 +34,16 @@ pub(crate) struct Sent {
     pub(crate) outcome: Outcome,
     /// Whether the end is the caller's giving up.
     pub(crate) given_up: bool,
+}
+
+impl Sent {
+    /// When the first token comes, counted from the sending, if one does.
+    pub(crate) const fn first_token_after(&self) -> Option<Duration> {
+        match &self.outcome {
+            Outcome::Success {
+                first_token_after, ..
+            } => *first_token_after,
+            Outcome::Failure(failure) => failure.first_token_after,
+        }
+    }
 }
