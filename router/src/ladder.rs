@@ -53,6 +53,9 @@ impl Router {
             if failure.reached() >= self.config.profile.streams_commit_at {
                 return self.after_broken_stream(now, ticket, &failure, deployment, obs);
             }
+            if state.request.is_blocking() && self.config.profile.blocking_failures_forget_retries {
+                self.librarys_retries_are_gone = true;
+            }
             if self.config.profile.refusals_move_on && retry::is_refusal(&failure) {
                 state.refused.push(deployment);
             }
@@ -68,15 +71,14 @@ impl Router {
                 let overrides = state.request.overrides.as_deref();
                 let overrides = overrides.filter(|_| !state.after_break);
                 let policy = self.retry_policies[hop.group.index()].as_ref();
-                let settings = &self.config.settings;
-                num_retries::allowance(
-                    &error,
-                    config,
+                let sources = num_retries::Sources {
+                    deployment: config,
                     overrides,
                     policy,
-                    settings,
-                    &self.config.profile,
-                )
+                    settings: &self.config.settings,
+                    librarys_are_gone: self.librarys_retries_are_gone,
+                };
+                num_retries::allowance(&error, sources, &self.config.profile)
             }
             Some(allowance) => allowance,
         };

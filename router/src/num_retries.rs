@@ -16,15 +16,28 @@ pub(crate) struct Allowance {
     pub(crate) by_policy: bool,
 }
 
+/// Where `num_retries` may stand.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sources<'a> {
+    /// Of the deployment that failed, if one did.
+    pub(crate) deployment: Option<&'a DeploymentConfig>,
+    pub(crate) overrides: Option<&'a Overrides>,
+    /// The retry policy in force.
+    pub(crate) policy: Option<&'a RetryPolicy>,
+    pub(crate) settings: &'a RouterSettings,
+    /// A blocking call that failed took the library's with it.
+    pub(crate) librarys_are_gone: bool,
+}
+
 /// `num_retries` from all its sources. (semantics 5.2 and 5.3)
-pub(crate) fn allowance(
-    error: &RouteError,
-    deployment: Option<&DeploymentConfig>,
-    overrides: Option<&Overrides>,
-    policy: Option<&RetryPolicy>,
-    settings: &RouterSettings,
-    profile: &Profile,
-) -> Allowance {
+pub(crate) fn allowance(error: &RouteError, sources: Sources<'_>, profile: &Profile) -> Allowance {
+    let Sources {
+        deployment,
+        overrides,
+        policy,
+        settings,
+        librarys_are_gone,
+    } = sources;
     let callers = overrides.and_then(|o| o.num_retries);
     let opted_out = profile.callers_zero_beats_policy && callers == Some(0);
     if !opted_out
@@ -58,9 +71,10 @@ pub(crate) fn allowance(
     } else {
         // The provider wrapper writes the deployment's or the library's value on the exception,
         // where it beats everything; errors that never met a provider carry none.
-        // To the wrapper of blocking calls a zero of the library's is none.
+        // The wrapper of blocking calls does not know the library's, and forgets it for all others
+        // when one fails. (`num-retries-global-forgotten`)
         let met_provider = matches!(error, RouteError::Attempt { .. });
-        let librarys = global.filter(|&n| !blocking || n > 0);
+        let librarys = global.filter(|_| !blocking && !librarys_are_gone);
         let on_exception = met_provider.then(|| deployments.or(librarys)).flatten();
         written.or(on_exception).or(callers).or(routers).or(global)
     };
@@ -150,10 +164,13 @@ mod tests {
         let retries = |profile: &Profile| {
             allowance(
                 &error(429),
-                Some(&deployment),
-                Some(&overrides),
-                None,
-                &settings,
+                Sources {
+                    deployment: Some(&deployment),
+                    overrides: Some(&overrides),
+                    policy: None,
+                    settings: &settings,
+                    librarys_are_gone: false,
+                },
                 profile,
             )
             .retries
@@ -168,10 +185,13 @@ mod tests {
         let settings = RouterSettings::default();
         let got = allowance(
             &error(429),
-            None,
-            None,
-            None,
-            &settings,
+            Sources {
+                deployment: None,
+                overrides: None,
+                policy: None,
+                settings: &settings,
+                librarys_are_gone: false,
+            },
             &Profile::default(),
         );
 
@@ -198,10 +218,13 @@ mod tests {
             };
             allowance(
                 &error(429),
-                None,
-                Some(&overrides),
-                Some(&policy),
-                &settings,
+                Sources {
+                    deployment: None,
+                    overrides: Some(&overrides),
+                    policy: Some(&policy),
+                    settings: &settings,
+                    librarys_are_gone: false,
+                },
                 profile,
             )
             .retries

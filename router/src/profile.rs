@@ -95,6 +95,9 @@ pub struct Profile {
     pub cools_payment_required: bool,
     /// Whether the caller's `num_retries` beats the deployment's and the library's (5.2).
     pub callers_num_retries_first: bool,
+    /// Whether a blocking call that fails takes the library's `num_retries` out of force for the calls
+    /// after it (observed).
+    pub blocking_failures_forget_retries: bool,
     /// Whether the caller's `num_retries: 0` opts out of retry policies (5.2).
     pub callers_zero_beats_policy: bool,
     /// Whether a request tries each fallback target once at most (6.3).

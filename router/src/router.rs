@@ -16,7 +16,7 @@ use crate::{
     ladder::Next,
     mirroring::Mirrors,
     observe::{Event, Observer},
-    outcome::Outcome,
+    outcome::{Outcome, Reached},
     plan::Fixed,
     quota::Quotas,
     rate_limits::RateLimits,
@@ -52,6 +52,8 @@ pub struct Router {
     pub(crate) fixed: Vec<Fixed>,
     pub(crate) quotas: Option<Box<Quotas>>,
     pub(crate) requests: InFlight,
+    /// A blocking call failed, and with it the library's `num_retries` is gone, in 1.92.
+    pub(crate) librarys_retries_are_gone: bool,
     /// Whether some deployment's weight is a text.
     pub(crate) text_weights: bool,
     /// How many failures of all requests are remembered, in 1.92.
@@ -100,6 +102,7 @@ impl Router {
             registry,
             quotas: Quotas::new(config),
             requests: InFlight::default(),
+            librarys_retries_are_gone: false,
             text_weights: config.deployments.iter().any(|d| d.weight_is_text),
             failures_remembered: 0,
             queues: Queues::default(),
@@ -193,6 +196,8 @@ impl Router {
         } = attempt;
         let state = self.requests.get(ticket);
         let took = now.since(state.since);
+        let heard_nothing =
+            matches!(outcome, Outcome::Failure(f) if f.reached() == Reached::Headers);
         let outcome = &state.as_the_client_sees(outcome, &self.config.profile);
         obs.observe(
             now,
@@ -224,9 +229,12 @@ impl Router {
                 usage,
                 first_token_after,
             } => {
-                self.states[deployment.index()]
-                    .successes
-                    .increment(now, COUNT_TTL);
+                // A stream that was cut before its first frame is answered and not counted, in 1.92.
+                // (`stream-cut-0-is-a-success`)
+                if !heard_nothing {
+                    let successes = &mut self.states[deployment.index()].successes;
+                    successes.increment(now, COUNT_TTL);
+                }
                 self.strategies
                     .on_finished(now, &state.sent(deployment), all_took, outcome);
                 self.rate_limits.answered(now, deployment, *usage);

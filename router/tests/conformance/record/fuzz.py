@@ -272,7 +272,33 @@ def mix(seed):
     return v
 
 
-KINDS = {"ladder": ladder, "mix": mix}
+def strategies(seed):
+    """What mix draws, under strategies whose choice is certain: by cost, by load one by one, by usage with other limits."""
+    r = random.Random(f"strategies {seed}")
+    v = mix(seed)
+    v["name"] = f"fuzz-strategies-{seed}"
+    s, deps, client = v["config"]["router"], v["config"]["deployments"], v["client"]
+    s.pop("routing_groups", None)
+    for q in client:
+        if q.get("model") == "rg":
+            q["model"] = "m"
+    name = r.choice(["cost-based-routing", "cost-based-routing", "least-busy", "usage-based-routing"])
+    for i, d in enumerate(deps):
+        p = d["litellm_params"]
+        for k in ("max_budget", "budget_duration", "input_cost_per_token", "output_cost_per_token"):
+            p.pop(k, None)
+        if name == "cost-based-routing":
+            p.update(input_cost_per_token=0.001 * (1 + (i * 7) % 5), output_cost_per_token=0.001 * (1 + (i * 7) % 5))
+    if chance(r, .3):
+        s["routing_groups"] = [{"group_name": "rg", "models": ["m"], "routing_strategy": name}]
+    else:
+        s["routing_strategy"] = name
+    if name != "least-busy" and not any(q["op"] == "align" for q in client):
+        client.insert(0, {"op": "align", "second_min": 1, "second_max": 40})
+    return v
+
+
+KINDS = {"ladder": ladder, "mix": mix, "strategies": strategies}
 
 
 def main():

@@ -94,3 +94,11 @@ vec("weighted-failover","weighted-failover-rest-too-small-alone","a is benched b
 vec("weighted-failover","weighted-failover-rest-text-weight","the rest has a text for a weight; a fallback",{**R,"fallbacks":[{"m":["g"]}]},[("a","m",{"order":1}),("b","m",{"order":1}),("d","m",{"weight":"3"}),("c","g")],{"a":429,"b":500,"g":200},[req("r1"),req("r2")],[["a","b"]])
 vec("lookup","lookup-stand-in-benched-hint","a name that the default fallback stands in for, whose deployments are benched: the hint",{"num_retries":0,"cooldown_time":60,"default_fallbacks":["m"]},[("a","m",{"cooldown_time":20}),("b","m",{"cooldown_time":20})],{"a":429,"b":429},[req("r1","m"),req("r2","m"),req("r3","x",kw={"disable_fallbacks":True}),req("r4","m",kw={"disable_fallbacks":True})],[["a","b"]])
 vec("routing-groups","routing-groups-alias-of-group-hint","an alias of a called group whose deployments are benched: the hint",{"num_retries":0,"cooldown_time":60,"model_group_alias":{"al":"rg"},"routing_groups":[{"group_name":"rg","models":["m"],"routing_strategy":"simple-shuffle"}]},[("a","m",{"cooldown_time":20}),("b","m",{"cooldown_time":20})],{"a":429,"b":429},[req("r1","m"),req("r2","m"),req("r3","al"),req("r4","rg")],[["a","b"]])
+
+# ----
+H,L={"weight":1e12},{"weight":1}
+for n in (0,1):
+    CUT={"chunks":3,"break_after":n}
+    vec("stream",f"stream-cut-{n}-is-a-success","two streams that are cut, then failures: when is a benched",{"num_retries":0,"cooldown_time":30},[("a","m",H),("b","m",L)],{"a":[CUT,CUT,500,500,500,500,500]},[req("r1",stream=True),req("r2",stream=True)]+[req(f"r{i}") for i in range(3,8)])
+vec("num-retries","num-retries-global-forgotten","litellm.num_retries 2; what failing and answered blocking calls leave of it",{"num_retries":0,"disable_cooldowns":True},[("a","m",H),("b","m",L),("c","n")],{"a":500,"b":500},[req("r1"),req("r2","n",sync=True),req("r3"),req("r4",sync=True),req("r5"),req("r6",sync=True)],globals={"num_retries":2})
+vec("num-retries","num-retries-global-0-forgotten","litellm.num_retries 0; what a failing blocking call leaves of it",{"num_retries":1,"disable_cooldowns":True},[("a","m",H),("b","m",L)],{"a":500,"b":500},[req("r1"),req("r2",sync=True),req("r3"),req("r4",api="embedding")],globals={"num_retries":0})
