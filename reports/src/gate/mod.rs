@@ -168,6 +168,14 @@ impl Gate {
         rows.chain(expected).max().unwrap_or(GateVerdict::Pass)
     }
 
+    /// Up to how many replications to run before judging again, if an undecided gate of `done` asks
+    /// for more and `most` allows it. The number is chosen by the spread alone, never by the loss.
+    #[must_use]
+    pub fn next_replications(&self, done: u32, most: u32) -> Option<u32> {
+        let wanted = self.replications_wanted()?.min(most);
+        (wanted > done).then_some(wanted)
+    }
+
     /// Replications that would decide every row that is undecided, as far as its spread tells.
     #[must_use]
     pub fn replications_wanted(&self) -> Option<u32> {

@@ -133,10 +133,11 @@ fn run_sides(args: &GateArgs, margins: &[Margin]) -> Result<Option<Gate>, Compla
             return Ok(None);
         }
         let gate = judged(&sweep, &sides, margins)?;
-        let wanted = gate.replications_wanted().unwrap_or(0).min(args.max_reps);
-        if args.scenario.reps.is_some() || done.interrupted || wanted <= reps {
+        let more = gate.next_replications(reps, args.max_reps);
+        let Some(wanted) = more.filter(|_| args.scenario.reps.is_none() && !done.interrupted)
+        else {
             return Ok(Some(gate));
-        }
+        };
         note(&format!(
             "undecided after {reps} replications: running up to {wanted}"
         ));
