@@ -68,7 +68,6 @@ pub struct Failure {
     /// What is behind it, where class and status do not say.
     #[serde(default)]
     pub cause: Cause,
-    /// Tokens that had already been passed on when the stream broke: 0 for a failure before the first token.
     /// How far the answer had come. Where tokens were delivered, [`Failure::reached`] says content
     /// whatever stands here.
     #[serde(default)]

@@ -4,18 +4,17 @@
 //! To add a failure mode: a file here with its spec, its `build` and its fault; a variant and an arm
 //! in this file. Its key in scenario files and its JSON schema follow from the variant.
 
-mod bad_key;
 mod broken;
 mod brownout;
 mod bursty;
 mod content;
+mod denied;
 mod error_rate;
 mod flapping;
 mod hang;
 mod incidents;
 pub(crate) mod keys;
 mod mid_stream;
-mod model_gone;
 mod outage;
 mod rate_limit_storm;
 mod scripted;
@@ -30,17 +29,16 @@ use router::{Cause, ErrorClass, Failure, Instant, Purpose, RetryAfter};
 use serde::{Deserialize, Serialize};
 
 pub use self::{
-    bad_key::BadKey,
     broken::{Broken, BrokenHow},
     brownout::Brownout,
     bursty::Bursty,
     content::Content,
+    denied::{BadKey, ModelGone},
     error_rate::ErrorRate,
     flapping::Flapping,
     hang::Hang,
     incidents::{Incidental, Incidents, KnownIncidents, known_incidents},
     mid_stream::{MidStream, MidStreamHow},
-    model_gone::ModelGone,
     outage::Outage,
     rate_limit_storm::{Hint, RateLimitStorm},
     scripted::Scripted,
