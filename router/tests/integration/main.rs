@@ -13,6 +13,7 @@ mod cancelling;
 mod cooldowns;
 mod deadlines;
 mod defaults;
+mod fallbacks;
 mod harness;
 mod mirrors;
 mod names;

@@ -252,3 +252,26 @@ fn the_passed_over_are_told_why() {
             .any(|said| said.contains("NothingToPick"))
     );
 }
+
+#[test]
+fn in_1_110_a_call_by_id_is_refused_where_the_tags_do_not_lead_there() {
+    for profile in [OLD, NEW] {
+        let mut hand = Hand::new(&filtered([&["free"], &["default"]], profile));
+        let blocking = tagged(&["paid"], None).map(|overrides| Overrides {
+            blocking: true,
+            ..overrides
+        });
+
+        let _ = sent(hand.arrive_with("a", false, tagged(&["free"], None)));
+        let _ = sent(hand.arrive_with("a", false, None));
+        let _ = sent(hand.arrive_with("a", false, blocking));
+        // The default serves by its id, although another of its group has the tag.
+        let _ = sent(hand.arrive_with("b", false, tagged(&["free"], None)));
+        for stream in [false, true] {
+            let turn = hand.arrive_with("a", stream, tagged(&["paid"], None));
+            assert_eq!(is_refused(turn), profile == NEW);
+            let turn = hand.arrive_with("a", stream, tagged(&["!free"], None));
+            assert_eq!(is_refused(turn), profile == NEW);
+        }
+    }
+}
