@@ -14,6 +14,7 @@ use crate::{
     litellm::IgnoredKey,
     plan::{Arm, Axis, RunPlan},
     prices::PriceRegistry,
+    providers::NOT_USED,
     schema::{Kind, ScenarioFile},
     source::{LoadOptions, Opened, Source, change},
     sweep::Sweep,
@@ -207,6 +208,12 @@ impl Scenario {
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.notes
+    }
+
+    /// Providers of the scenario that hit no deployment of the config in its place, as told in the
+    /// notes: what they were to do, such as an outage, does not happen.
+    pub fn unused_providers(&self) -> impl Iterator<Item = &String> {
+        self.notes.iter().filter(|note| note.contains(NOT_USED))
     }
 
     /// What the traces of single requests look like, each with its file. Those of fewer than two rows

@@ -107,9 +107,7 @@ fn read(
                 let error = matches_nothing(&name, deployments);
                 return Err(error.at(entry.key.line, entry.key.column).in_file(file));
             }
-            notes.tell(format!(
-                "providers.{name} of the scenario is not used: no deployment of this config matches"
-            ));
+            notes.tell(format!("providers.{name} {NOT_USED}"));
             continue;
         }
         let path = join("providers", &name);
@@ -181,6 +179,10 @@ fn weight(key: &str, deployment: &DeploymentConfig) -> Option<(u8, bool, usize)>
         (exact || glob(key, name)).then_some((kind, exact, letters))
     })
 }
+
+/// What is told of a provider that hits no deployment of the config that is given to a scenario.
+pub(crate) const NOT_USED: &str =
+    "of the scenario is not used: no deployment of this config matches";
 
 fn binding(deployment: &DeploymentConfig, keys: &[Key], notes: &mut Notes<'_>) -> ProviderBinding {
     let weighed = keys

@@ -131,6 +131,9 @@ pub struct Gate {
     pub rows: Vec<GateRow>,
     /// What else was asked of the new side (`expect:`), with its verdict.
     pub expectations: Vec<(String, GateVerdict)>,
+    /// Why a pass would say nothing, such as an outage that hits nobody. With any, the gate does not
+    /// pass.
+    pub doubts: Vec<String>,
 }
 
 impl Gate {
@@ -157,6 +160,7 @@ impl Gate {
             new: new.label.clone(),
             rows,
             expectations: Vec::new(),
+            doubts: Vec::new(),
         }
     }
 
@@ -165,7 +169,9 @@ impl Gate {
     pub fn verdict(&self) -> GateVerdict {
         let rows = self.rows.iter().map(|row| row.verdict);
         let expected = self.expectations.iter().map(|(_, verdict)| *verdict);
-        rows.chain(expected).max().unwrap_or(GateVerdict::Pass)
+        let doubts = self.doubts.iter().map(|_| GateVerdict::Inconclusive);
+        let all = rows.chain(expected).chain(doubts);
+        all.max().unwrap_or(GateVerdict::Pass)
     }
 
     /// Up to how many replications to run before judging again, if an undecided gate of `done` asks
@@ -203,7 +209,13 @@ fn as_replications(n: f64) -> u32 {
 
 fn row(old: &GateSide, new: &GateSide, margin: &Margin) -> GateRow {
     let metric = margin.metric;
-    let (before, after) = (old.values(metric), new.values(metric));
+    let (mut before, mut after) = (old.values(metric), new.values(metric));
+    if old.same_luck(new) && !before.is_empty() && !after.is_empty() {
+        // Pairs only, so that the means told are those whose difference is the loss.
+        let (had, has) = (before.clone(), after.clone());
+        before.retain(|(r, _)| has.iter().any(|(other, _)| other == r));
+        after.retain(|(r, _)| had.iter().any(|(other, _)| other == r));
+    }
     let mut row = GateRow {
         metric,
         old: mean(&before),

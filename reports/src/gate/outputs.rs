@@ -29,6 +29,9 @@ pub fn gate_text(gate: &Gate) -> String {
     for (asked, verdict) in &gate.expectations {
         let _ = writeln!(text, "  {:<12}  expect: {asked}", verdict.word());
     }
+    for doubt in &gate.doubts {
+        let _ = writeln!(text, "  doubt: {doubt}");
+    }
     let _ = writeln!(text, "\n{}", conclusion(gate));
     text
 }
@@ -52,6 +55,9 @@ pub fn gate_markdown(gate: &Gate) -> String {
     for (asked, verdict) in &gate.expectations {
         let _ = writeln!(text, "\n- {}: expect {}", verdict.word(), escaped(asked));
     }
+    for doubt in &gate.doubts {
+        let _ = writeln!(text, "\n- doubt: {}", escaped(doubt));
+    }
     text += "\nLoss: how much worse the new side is (negative: better), with the upper end of its \
              one-sided 95 % interval. p: chance of so large a loss if there were none, after \
              Holm's correction.\n";
@@ -73,6 +79,9 @@ pub fn gate_junit(gate: &Gate) -> Result<String, String> {
     }
     for (asked, verdict) in &gate.expectations {
         suite.add_test_case(case(asked, *verdict, asked));
+    }
+    for doubt in &gate.doubts {
+        suite.add_test_case(case("doubt", GateVerdict::Inconclusive, doubt));
     }
     let mut report = Report::new("routelab");
     report.add_test_suite(suite);
@@ -128,6 +137,7 @@ pub fn gate_json(gate: &Gate) -> String {
         "new": gate.new,
         "replications_wanted": gate.replications_wanted(),
         "metrics": gate.rows.iter().map(row).collect::<Vec<_>>(),
+        "doubts": gate.doubts,
         "expectations": gate.expectations.iter().map(expectation).collect::<Vec<_>>(),
     });
     format!("{document:#}\n")
@@ -139,6 +149,9 @@ fn conclusion(gate: &Gate) -> String {
         let mut names: Vec<String> = rows.map(|row| row.metric.title().to_owned()).collect();
         let expected = gate.expectations.iter().filter(|(_, v)| *v == verdict);
         names.extend(expected.map(|(asked, _)| format!("expect {asked}")));
+        if verdict == GateVerdict::Inconclusive {
+            names.extend(gate.doubts.iter().cloned());
+        }
         names.join(", ")
     };
     match gate.verdict() {

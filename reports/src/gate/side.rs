@@ -47,6 +47,9 @@ impl GateSide {
     pub fn of_results(text: &str, label: &str) -> Result<Self, String> {
         let document: Value =
             serde_json::from_str(text).map_err(|error| format!("it is no JSON: {error}"))?;
+        if document["partial"] == true {
+            return Err("it is partial: its runs were interrupted".to_owned());
+        }
         let arms = document["arms"].as_array().ok_or(NO_RESULTS)?;
         let arm = arms
             .iter()
@@ -78,6 +81,13 @@ impl GateSide {
     /// Whether run i of both met the same requests and the same providers.
     pub(super) fn same_luck(&self, other: &Self) -> bool {
         self.luck.is_some() && self.luck == other.luck
+    }
+
+    /// Whether both are of one scenario, as far as they say.
+    #[must_use]
+    pub fn same_scenario(&self, other: &Self) -> bool {
+        let titles = self.luck.as_ref().zip(other.luck.as_ref());
+        titles.is_none_or(|((a, _), (b, _))| a == b)
     }
 
     pub(super) fn values(&self, metric: &dyn Metric) -> Values {

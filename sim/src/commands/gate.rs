@@ -11,7 +11,7 @@ use std::{
 };
 
 use reports::{Gate, GateSide, GateVerdict, Margin, RunRecord, SweepRecord};
-use scenarios::RunPlan;
+use scenarios::{Expectation, RunPlan};
 use sim::{Finding, check_metrics, judge};
 
 use super::{
@@ -29,7 +29,7 @@ use crate::{
 pub(super) fn gate(args: &GateArgs) -> Result<Ended, Complaint> {
     let margins = margins(&args.margins)?;
     let gate = match (&args.baseline, &args.results) {
-        (Some(old), Some(new)) => Gate::judge(&results(old)?, &results(new)?, &margins),
+        (Some(old), Some(new)) => of_results(args, old, new, &margins)?,
         _ => match run_sides(args, &margins)? {
             Some(gate) => gate,
             None => return Ok(Ended::Interrupted),
@@ -52,6 +52,38 @@ pub(super) fn gate(args: &GateArgs) -> Result<Ended, Complaint> {
         GateVerdict::Inconclusive => Ended::Undecided,
         GateVerdict::Fail => Ended::ExpectationFailed,
     })
+}
+
+/// Judges two reports. Nothing is run, so nothing that says how to run has a meaning.
+fn of_results(
+    args: &GateArgs,
+    old: &Path,
+    new: &Path,
+    margins: &[Margin],
+) -> Result<Gate, Complaint> {
+    let ScenarioArgs {
+        prices,
+        profile,
+        sets,
+        seed,
+        reps,
+        ..
+    } = &args.scenario;
+    if prices.is_some() || profile.is_some() || seed.is_some() || reps.is_some() || !sets.is_empty()
+    {
+        return Err(Complaint::Usage {
+            message: "--baseline and --results are judged as they are: nothing is run".to_owned(),
+            help: "leave out --prices, --profile, --set, --seed and --reps".to_owned(),
+        });
+    }
+    let (old, new) = (results(old)?, results(new)?);
+    if !old.same_scenario(&new) {
+        return Err(Complaint::Usage {
+            message: "the results are of different scenarios".to_owned(),
+            help: "compare results of one scenario under an old and a new config".to_owned(),
+        });
+    }
+    Ok(Gate::judge(&old, &new, margins))
 }
 
 fn margins(given: &[(String, String)]) -> Result<Vec<Margin>, Complaint> {
@@ -119,7 +151,13 @@ fn run_sides(args: &GateArgs, margins: &[Margin]) -> Result<Option<Gate>, Compla
     if args.scenario.reps.is_none() && sides[0].scenario.replications() < FEWEST {
         sides = at(Some(FEWEST.min(args.max_reps)))?;
     }
-    check_metrics(sides[1].scenario.expect())?;
+    // The sides are single arms: what is expected is read off the scenario as it stands.
+    let whole = ScenarioArgs {
+        config: Some(new.clone()),
+        ..args.scenario.clone()
+    };
+    let expected = whole.load()?.expect().to_vec();
+    check_metrics(&expected)?;
 
     let mut records = Vec::new();
     let mut from = 0;
@@ -128,14 +166,13 @@ fn run_sides(args: &GateArgs, margins: &[Margin]) -> Result<Option<Gate>, Compla
         let done = run::execute_plans(&plans(&sides, from), &silently(args.jobs))?;
         records.extend(done.records);
         let sweep = side_by_side("config", &sides, in_order(&records), String::new(), false);
-        if sweep.arms.iter().any(|arm| arm.runs.is_empty()) {
-            note("interrupted before both sides had a run: there is nothing to judge");
+        if done.interrupted {
+            note("interrupted: nothing was judged and nothing written");
             return Ok(None);
         }
-        let gate = judged(&sweep, &sides, margins)?;
+        let gate = judged(&sweep, &sides, margins, &expected)?;
         let more = gate.next_replications(reps, args.max_reps);
-        let Some(wanted) = more.filter(|_| args.scenario.reps.is_none() && !done.interrupted)
-        else {
+        let Some(wanted) = more.filter(|_| args.scenario.reps.is_none()) else {
             return Ok(Some(gate));
         };
         note(&format!(
@@ -164,7 +201,13 @@ fn in_order(records: &[RunRecord]) -> Vec<RunRecord> {
     records
 }
 
-fn judged(sweep: &SweepRecord, sides: &[Side], margins: &[Margin]) -> Result<Gate, Complaint> {
+/// Judges the margins, and of what is expected all that is not for single arms of a sweep.
+fn judged(
+    sweep: &SweepRecord,
+    sides: &[Side],
+    margins: &[Margin],
+    expected: &[Expectation],
+) -> Result<Gate, Complaint> {
     let side = |arm: usize| GateSide::of_arm(sweep, arm, &sides[arm].label);
     let mut gate = Gate::judge(&side(0), &side(1), margins);
     let only_new = SweepRecord {
@@ -172,9 +215,8 @@ fn judged(sweep: &SweepRecord, sides: &[Side], margins: &[Margin]) -> Result<Gat
         reference: 0,
         ..sweep.clone()
     };
-    let expected = sides[1].scenario.expect();
-    let expected: Vec<_> = expected.iter().filter(|e| e.filter.is_empty()).collect();
-    for expectation in expected {
+    gate.doubts = sides[1].scenario.unused_providers().cloned().collect();
+    for expectation in expected.iter().filter(|e| e.filter.is_empty()) {
         let verdicts = judge(std::slice::from_ref(expectation), &only_new)?;
         for verdict in verdicts {
             let asked = format!("{} {}: {}", verdict.metric, verdict.bound, verdict.found);

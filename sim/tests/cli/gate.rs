@@ -132,6 +132,67 @@ fn results_of_earlier_reports_are_judged_without_running_anything() {
 }
 
 #[test]
+fn results_that_are_partial_or_of_another_scenario_are_not_judged() {
+    let folder = folder("gate-not-judged");
+    let arguments = ["run", "tiny.yaml", "--config", "retries.yaml"];
+    let left = folder.routelab(&[&arguments[..], &["--out", "old"]].concat());
+    assert_eq!(left.code, Some(0), "{}", left.stderr);
+    let results = folder.read("old/results.json");
+    let folder = folder
+        .with(
+            "partial.json",
+            &results.replace("\"partial\": false", "\"partial\": true"),
+        )
+        .with(
+            "other.json",
+            &results.replace("\"title\": \"tiny\"", "\"title\": \"huge\""),
+        );
+    let told = |new: &str, more: &[&str]| {
+        let gate = ["gate", "--baseline", "old/results.json", "--results", new];
+        let left = folder.routelab(&[&gate[..], more].concat());
+        assert_eq!(left.code, Some(2), "{}", left.stdout);
+        left.stderr
+    };
+
+    assert!(told("partial.json", &[]).contains("it is partial"));
+    assert!(told("other.json", &[]).contains("of different scenarios"));
+    assert!(told("old/results.json", &["--reps", "3"]).contains("nothing is run"));
+}
+
+#[test]
+fn what_a_scenario_expects_is_part_of_the_gate() {
+    let expects = format!("{SCENARIO}expect: [{{metric: attempts_per_request, at_most: 0.5}}]\n");
+    let folder = folder("gate-expects").with("tiny.yaml", &expects);
+
+    let left = gate(&folder, "retries.yaml", "same.yaml", &["--reps", "3"]);
+
+    assert_eq!(left.code, Some(1), "{}", left.stdout);
+    assert!(
+        left.stdout.contains("expect: attempts_per_request"),
+        "{}",
+        left.stdout
+    );
+}
+
+#[test]
+fn an_outage_that_hits_nobody_proves_nothing() {
+    let other = |retries| config(retries).replace("id: bad", "id: third");
+    let folder = folder("gate-unused")
+        .with("old.yaml", &other(2))
+        .with("new.yaml", &other(0));
+
+    let left = gate(&folder, "old.yaml", "new.yaml", &["--reps", "3"]);
+
+    assert_eq!(left.code, Some(3), "{}", left.stdout);
+    assert!(
+        left.stdout
+            .contains("providers.bad of the scenario is not used"),
+        "{}",
+        left.stdout
+    );
+}
+
+#[test]
 fn the_old_config_may_be_that_of_a_git_revision() {
     let folder = folder("gate-revision");
     let git = |arguments: &[&str]| {
