@@ -287,7 +287,8 @@ impl Observer for Recorder {
         debug_assert!(at >= self.now, "time runs back from {} to {at}", self.now);
         self.now = at;
         self.buckets.advance(at);
-        if event.request().is_some_and(RequestId::is_mirror) {
+        // No mirror arrives before it is told that it was made.
+        if self.mirrors > 0 && event.request().is_some_and(RequestId::is_mirror) {
             self.mirrored(at, event);
             return;
         }

@@ -91,10 +91,9 @@ impl Tally {
         self.prompt_tokens += u64::from(usage.prompt_tokens);
         self.completion_tokens += u64::from(usage.completion_tokens);
         self.cached_tokens += u64::from(usage.cached_tokens);
-        self.cost_usd = self
-            .cost_usd
-            .zip(prices.cost(usage))
-            .map(|(sum, usd)| sum + usd);
+        if let Some(sum) = self.cost_usd {
+            self.cost_usd = prices.cost(usage).map(|usd| sum + usd);
+        }
     }
 
     pub(crate) fn failed(&mut self, failure: &Failure) {

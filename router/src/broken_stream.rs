@@ -25,6 +25,7 @@ use crate::{
 
 impl RequestState {
     /// An outcome as the client library reports it.
+    #[inline]
     pub(crate) fn as_the_client_sees(&self, outcome: &Outcome, profile: &Profile) -> Outcome {
         match outcome {
             Outcome::Failure(failure)

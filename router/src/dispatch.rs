@@ -188,6 +188,7 @@ impl Router {
     }
 
     /// Frees the slot that a request holds; whoever is parked longest gets it.
+    #[inline]
     pub(crate) fn release_slot(
         &mut self,
         ticket: Ticket,

@@ -106,6 +106,7 @@ impl<O: Observer> Sieve<'_, O> {
 
 impl Router {
     /// Tells the filters who was picked.
+    #[inline]
     pub(crate) fn filters_learn_pick(
         &mut self,
         now: Instant,
@@ -130,6 +131,7 @@ impl Router {
     }
 
     /// Whether every member of the group may be picked, so that no filter needs to look at them.
+    #[inline]
     pub(crate) fn is_unfiltered(&self, now: Instant, ticket: Ticket, target: &Target) -> bool {
         let state = self.requests.peek(ticket);
         target.plain

@@ -173,6 +173,7 @@ impl ListRef {
 
 impl RequestState {
     /// Its attempt at a deployment, as strategies account for it.
+    #[inline]
     pub(crate) fn sent(&self, deployment: DeploymentId) -> Sent<'_> {
         Sent {
             group: self.hop.group,
@@ -185,6 +186,7 @@ impl RequestState {
 
 impl InFlight {
     /// Takes a slot for a request that arrived.
+    #[inline]
     pub(crate) fn insert(&mut self, now: Instant, request: Request) -> Ticket {
         let hop = Hop::new(request.model, 0);
         let error = RouteError::UnknownModel {
@@ -245,6 +247,7 @@ impl InFlight {
     ///
     /// # Panics
     /// If the ticket is stale: the driver answered a token of another router.
+    #[inline]
     pub(crate) fn get(&mut self, ticket: Ticket) -> &mut RequestState {
         let entry = &mut self.slots[ticket.slot as usize];
         assert!(
@@ -255,11 +258,13 @@ impl InFlight {
     }
 
     /// The request behind a ticket, to look at.
+    #[inline]
     pub(crate) fn peek(&self, ticket: Ticket) -> &RequestState {
         &self.slots[ticket.slot as usize].state
     }
 
     /// Gives the slot back.
+    #[inline]
     pub(crate) fn remove(&mut self, ticket: Ticket) {
         let entry = &mut self.slots[ticket.slot as usize];
         assert!(
@@ -288,6 +293,7 @@ impl InFlight {
 }
 
 impl RequestState {
+    #[inline]
     fn reset(&mut self, now: Instant, request: Request, hop: Hop, error: RouteError) {
         self.request = request;
         self.arrived = now;
@@ -319,6 +325,7 @@ impl RequestState {
     }
 
     /// What was tried so far.
+    #[inline]
     pub(crate) fn trail(&self, first_token: Option<Instant>) -> Trail {
         Trail {
             arrived: self.arrived,
@@ -332,6 +339,7 @@ impl RequestState {
     }
 
     /// The number that keys the next draw.
+    #[inline]
     pub(crate) fn next_draw(&mut self) -> u64 {
         self.draws += 1;
         u64::from(self.draws - 1)

@@ -81,6 +81,7 @@ impl Router {
     }
 
     /// Looks up what the request's own lists say for the group that it is now in.
+    #[inline]
     pub(crate) fn learn_own_routes(&mut self, ticket: Ticket) {
         let state = self.requests.peek(ticket);
         let group = state.hop.group;

@@ -65,6 +65,7 @@ impl Fixed {
 impl Router {
     /// What to send, and how long it may take.
     #[must_use]
+    #[inline]
     pub fn plan(&self, attempt: &Attempt) -> AttemptPlan<'_> {
         let state = self.requests.peek(attempt.ticket);
         let deployment = &self.config.deployments[attempt.deployment.index()];

@@ -122,6 +122,7 @@ impl Prices {
 
     /// Prices by which an answer is billed: those of the highest tier that its prompt reaches, half
     /// of them for a batch where no batch price is listed (observed).
+    #[inline]
     fn billed(&self, usage: Usage) -> Billed {
         let mut now = Billed {
             input: self.input,

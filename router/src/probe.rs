@@ -63,6 +63,7 @@ impl Router {
     }
 
     /// The request was given a deployment. If that is out, it is the one that tries it.
+    #[inline]
     pub(crate) fn begin_probe(&mut self, now: Instant, ticket: Ticket, deployment: DeploymentId) {
         let state = &mut self.states[deployment.index()];
         if state.cooled_at(now).is_some() {
@@ -103,6 +104,7 @@ impl Router {
     }
 
     /// The trial did not take place: somebody else may begin one.
+    #[inline]
     pub(crate) fn drop_probe(&mut self, ticket: Ticket) {
         if let Some(deployment) = self.requests.get(ticket).probing.take() {
             self.states[deployment.index()].probe.under_way = false;

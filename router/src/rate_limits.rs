@@ -206,6 +206,7 @@ impl RateLimits {
     }
 
     /// A deployment answered.
+    #[inline]
     pub(crate) fn answered(&mut self, now: Instant, deployment: DeploymentId, usage: Usage) {
         let Some(counts) = self.counts.get_mut(deployment.index()) else {
             return;

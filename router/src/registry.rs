@@ -72,6 +72,7 @@ impl Registry {
 
     /// What a name is for all that follows: the target of an alias that has no rules of its own,
     /// where aliases are resolved first. (BR-031)
+    #[inline]
     pub(crate) fn at_the_door(&self, model: ModelId) -> ModelId {
         let target = self.targets[model.index()].alias_of;
         match target.filter(|_| self.profile.corrections.aliases_are_resolved_first) {
@@ -124,10 +125,12 @@ impl Registry {
         self.names.len()
     }
 
+    #[inline]
     pub(crate) fn name(&self, model: ModelId) -> &str {
         &self.names[model.index()]
     }
 
+    #[inline]
     pub(crate) fn target(&self, model: ModelId) -> &Target {
         &self.targets[model.index()]
     }

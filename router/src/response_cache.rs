@@ -172,6 +172,7 @@ impl Router {
     }
 
     /// Keeps the answer of an attempt, also of a request that did not ask the cache (observed).
+    #[inline]
     pub(crate) fn store_in_cache(&mut self, now: Instant, ticket: Ticket, usage: Usage) {
         let Some(cache) = &mut self.response_cache else {
             return;

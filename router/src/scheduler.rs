@@ -87,6 +87,7 @@ impl Queue {
 
 impl Router {
     /// A request arrived: its first step.
+    #[inline]
     pub(crate) fn enter_queue(&mut self, now: Instant, ticket: Ticket) -> Next {
         let settings = &self.config.settings;
         let profile = &self.config.profile;

@@ -95,6 +95,7 @@ impl CooldownLooks {
 
 impl Router {
     /// Learns of the cooldowns that other instances have set.
+    #[inline]
     pub(crate) fn learn_cooldowns(&mut self, now: Instant) {
         let (Some(shared), Some(looks)) = (&self.shared, &mut self.looks) else {
             return;

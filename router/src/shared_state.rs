@@ -112,6 +112,15 @@ impl SharedStore {
     /// here, from the first; and names that their configuration does not hold must be made known to
     /// each in one order ([`Router::model`]).
     pub fn lend<T>(&mut self, router: &mut Router, input: impl FnOnce(&mut Router) -> T) -> T {
+        self.hand_over(router);
+        let given = input(router);
+        self.take_back(router);
+        given
+    }
+
+    /// [`lend`](Self::lend) in two halves, for a driver with one place for inputs with a store and
+    /// without: to be called before an input, and followed by [`take_back`](Self::take_back).
+    pub fn hand_over(&mut self, router: &mut Router) {
         if router.looks.is_none() {
             router.looks = Some(Box::new(Looks {
                 instance: self.instances,
@@ -125,12 +134,14 @@ impl SharedStore {
         }
         self.lent_to = instance;
         self.change_places(router);
-        let given = input(router);
+    }
+
+    /// After an input to the router that the store was handed over to.
+    pub fn take_back(&mut self, router: &mut Router) {
         self.lent_to = None;
         self.change_places(router);
         // Settings that were changed meanwhile may have made the pins begin anew.
         self.pins.get_or_insert_default();
-        given
     }
 
     /// The instance that is given an input, if one is.

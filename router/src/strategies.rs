@@ -177,12 +177,14 @@ impl Strategies {
             && matches!(self.selectors[0].spec, StrategySpec::UsageBased(_))
     }
 
+    #[inline]
     fn counting(&mut self) -> impl Iterator<Item = &mut Box<dyn RoutingStrategy>> {
         let counting = self.kinds.iter_mut().filter(|kind| kind.counts);
         counting.map(|kind| &mut kind.strategy)
     }
 
     /// An attempt went out.
+    #[inline]
     pub(crate) fn on_sent(&mut self, now: Instant, sent: &Sent<'_>) {
         for kind in self.kinds.iter_mut().filter(|kind| kind.counts) {
             kind.was_told |= kind.in_use;
@@ -191,6 +193,7 @@ impl Strategies {
     }
 
     /// An attempt ended after `took`.
+    #[inline]
     pub(crate) fn on_finished(
         &mut self,
         now: Instant,

@@ -51,10 +51,15 @@ impl Fleet {
     #[inline]
     pub(crate) fn give<T>(&mut self, instance: usize, input: impl FnOnce(&mut Router) -> T) -> T {
         let router = &mut self.routers[instance];
-        match &mut self.store {
-            None => input(router),
-            Some(store) => store.lend(router, input),
+        // One place for both, so that the input is compiled, and inlined, once.
+        if let Some(store) = &mut self.store {
+            store.hand_over(router);
         }
+        let given = input(router);
+        if let Some(store) = &mut self.store {
+            store.take_back(router);
+        }
+        given
     }
 
     /// Does what the operator does, to each.

@@ -75,6 +75,8 @@ struct Simulation {
     /// Places of requests that wait for a slot.
     parked: BTreeMap<RequestId, u32>,
     attempts: u64,
+    /// Whether a deployment has a silent model, so that requests may have mirrors.
+    may_mirror: bool,
 }
 
 impl Simulation {
@@ -111,6 +113,7 @@ impl Simulation {
             vacant: Vec::new(),
             parked: BTreeMap::new(),
             attempts: 0,
+            may_mirror: deployments.iter().any(|one| one.silent_model.is_some()),
         })
     }
 
@@ -171,7 +174,7 @@ impl Simulation {
     }
 
     /// A request arrives.
-    #[inline]
+    #[inline(always)]
     fn arrive(
         &mut self,
         id: RequestId,
@@ -217,7 +220,7 @@ impl Simulation {
     }
 
     /// What a request waited for has come.
-    #[inline]
+    #[inline(always)]
     fn continue_at(
         &mut self,
         now: Instant,
@@ -257,7 +260,7 @@ impl Simulation {
     }
 
     /// Does what a turn says, and what follows from it at the same moment.
-    #[inline]
+    #[inline(always)]
     fn obey(
         &mut self,
         now: Instant,
@@ -266,13 +269,18 @@ impl Simulation {
         observer: &mut impl Observer,
     ) -> Result<(), SimError> {
         self.take_step(now, place, turn.step)?;
-        self.mirror(now, place, observer)?;
-        self.admit(now, turn.released, observer)
+        if self.may_mirror {
+            self.mirror(now, place, observer)?;
+        }
+        match turn.released {
+            None => Ok(()),
+            released => self.admit(now, released, observer),
+        }
     }
 
     /// Lets the mirrors arrive that the router began for the request at this place. Nobody counts
     /// them; their upstreams do with them what they do with their requests.
-    #[inline]
+    #[cold]
     fn mirror(
         &mut self,
         now: Instant,
@@ -298,7 +306,7 @@ impl Simulation {
     }
 
     /// Lets a parked request go on, and whoever its going on lets go on.
-    #[inline]
+    #[inline(never)]
     fn admit(
         &mut self,
         now: Instant,
@@ -317,7 +325,7 @@ impl Simulation {
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn take_step(&mut self, now: Instant, place: u32, step: Step) -> Result<(), SimError> {
         match step {
             Step::Send(attempt) => self.send(now, place, attempt),
