@@ -69,4 +69,5 @@ pub use plan::{Action, Arm, Axis, Deed, Instances, ProviderBinding, RunPlan, Slo
 pub use providers::read_providers;
 pub use schema::{Kind, schema_json};
 pub use source::{LoadOptions, Source};
+pub use sweep::resolve as setting_path;
 pub use workload::{Arrival, Arrivals, Workload, senders::Provenance};

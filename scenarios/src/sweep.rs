@@ -146,7 +146,11 @@ impl Sweep {
 
 /// The path that a name stands for, in `--set` and as an axis: a path into the scenario; else one
 /// into the LiteLLM config; else a key of `router_settings`.
-pub(crate) fn resolve(name: &str) -> Result<String, ScenarioError> {
+///
+/// # Errors
+///
+/// A path of several parts whose first looks like a slip of a section.
+pub fn resolve(name: &str) -> Result<String, ScenarioError> {
     let first = name.split(['.', '[']).next().unwrap_or_default();
     if SCENARIO_KEYS.contains(&first) {
         return Ok(name.to_owned());

@@ -176,3 +176,67 @@ fn what_cannot_be_tuned_is_told_before_anything_is_run() {
     assert!(told(&["--knob", "num_retries=0"]).contains("nothing to choose from"));
     assert!(!folder.path("routelab-report").exists());
 }
+
+#[test]
+fn an_answer_is_told_though_the_config_cannot_be_patched_and_no_file_is_named_that_is_not_there() {
+    let shared = CONFIG.replace(
+        "num_retries: 0 ",
+        "num_retries: &none 0\n  allowed_fails: *none ",
+    );
+    let folder = folder("tune-unpatched").with("config.yaml", &shared);
+
+    let left = tune(
+        &folder,
+        &["--knob", "num_retries=0,1,2,4", "--patch", "better.yaml"],
+    );
+
+    assert_eq!(left.code, Some(2), "{}{}", left.stdout, left.stderr);
+    assert!(
+        left.stdout.starts_with("Use num_retries: "),
+        "{}",
+        left.stdout
+    );
+    assert!(!left.stdout.contains("better.yaml"), "{}", left.stdout);
+    assert!(
+        left.stderr.contains("the config cannot be patched: "),
+        "{}",
+        left.stderr
+    );
+    let told: Vec<&str> = left.stderr.split_whitespace().collect();
+    assert!(
+        told.join(" ").contains("make these changes by hand"),
+        "{}",
+        left.stderr
+    );
+    assert!(told.contains(&"num_retries:"), "{}", left.stderr);
+    assert!(!folder.path("better.yaml").exists());
+}
+
+#[test]
+fn a_patch_holds_what_was_set_and_settings_below_settings() {
+    let folder = folder("tune-patch-sets");
+
+    let left = tune(
+        &folder,
+        &[
+            "--no-report",
+            "--set",
+            "timeout=40",
+            "--set",
+            "workload.duration_s=20",
+            "--knob",
+            "retry_policy.InternalServerErrorRetries=0,4",
+            "--patch",
+            "better.yaml",
+        ],
+    );
+
+    assert_eq!(left.code, Some(0), "{}{}", left.stdout, left.stderr);
+    let patched = folder.read("better.yaml");
+    assert!(patched.contains("  timeout: 40\n"), "{patched}");
+    assert!(
+        patched.contains("InternalServerErrorRetries: 4"),
+        "{patched}"
+    );
+    assert!(!patched.contains("duration_s"), "{patched}");
+}

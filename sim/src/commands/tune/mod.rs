@@ -2,15 +2,14 @@
 //! knobs, the runs, the proof on fresh seeds, and what is told of it.
 
 mod cases;
+mod edit;
 mod knobs;
 mod patch;
 mod proof;
 mod told;
 
-use std::fs;
-
 use router::Seed;
-use sim::tune::{Budget, Candidate, Objective, tune as search};
+use sim::tune::{Budget, Candidate, Objective, Space, tune as search};
 
 use super::{Ended, quoted};
 use crate::{cli::TuneArgs, complaint::Complaint, output, progress::note};
@@ -52,37 +51,32 @@ pub(super) fn tune(args: &TuneArgs) -> Result<Ended, Complaint> {
         proof: &proof,
         scenarios: cases.iter().map(cases::Case::named).collect(),
     };
-    if !args.output.no_report {
-        let sweep = reports::SweepRecord {
-            answer: answer.finding(),
-            ..proof.sweep(&cases[0], &space, typed(args))?
-        };
-        let page = output::write_report(&sweep, &args.output.out)?;
-        note(&format!("report: {}", page.display()));
-    }
-    let mut text = answer.text();
-    text += &give_patch(args, &space.changes(&proof.advised()))?;
-    output::print(&text)?;
+    let report = write_report(args, &answer, &cases, &space);
+    let patch = patch::write(args, &space.changes(&proof.advised()));
+    // Whatever becomes of the files, the answer is given.
+    let told = patch.as_deref().unwrap_or_default();
+    output::print(&(answer.text() + told))?;
+    report?;
+    patch?;
     Ok(Ended::Done)
 }
 
-/// Writes the patched config if one was asked for; what is told of it.
-fn give_patch(args: &TuneArgs, changes: &[(String, String)]) -> Result<String, Complaint> {
-    let Some(file) = &args.patch else {
-        return Ok(String::new());
-    };
-    if changes.is_empty() {
-        return Ok("\nNothing to change: no patch was written.\n".to_owned());
+fn write_report(
+    args: &TuneArgs,
+    answer: &told::Answer<'_>,
+    cases: &[cases::Case],
+    space: &Space,
+) -> Result<(), Complaint> {
+    if args.output.no_report {
+        return Ok(());
     }
-    let patched = patch::patched(&args.scenario, file, changes)?;
-    fs::write(file, patched).map_err(|source| Complaint::Write {
-        what: file.display().to_string(),
-        source,
-    })?;
-    Ok(format!(
-        "\nThe config with these changes: {}\n",
-        file.display()
-    ))
+    let sweep = reports::SweepRecord {
+        answer: answer.finding(),
+        ..answer.proof.sweep(&cases[0], space, typed(args))?
+    };
+    let page = output::write_report(&sweep, &args.output.out)?;
+    note(&format!("report: {}", page.display()));
+    Ok(())
 }
 
 /// What a candidate is called in tables.

@@ -4,9 +4,8 @@ use std::{fs, path::Path};
 
 use scenarios::litellm;
 use sim::tune::Space;
-use yamlpatch::{Op, Patch, apply_yaml_patches};
-use yamlpath::{Component, Document, Route};
 
+use super::edit;
 use crate::{
     cli::{ScenarioArgs, TuneArgs},
     complaint::Complaint,
@@ -47,180 +46,116 @@ pub(super) fn check(args: &TuneArgs, space: &Space) -> Result<(), Complaint> {
     })
 }
 
+/// Writes the config under the changes and what `--set` changes in it, if that was asked for; what
+/// is told of it.
+pub(super) fn write(args: &TuneArgs, changes: &[(String, String)]) -> Result<String, Complaint> {
+    let Some(file) = &args.patch else {
+        return Ok(String::new());
+    };
+    let sets = args.scenario.sets.iter();
+    let sets = sets.filter(|(path, _)| steps(path).is_ok());
+    let changes: Vec<_> = sets.chain(changes).cloned().collect();
+    if changes.is_empty() {
+        return Ok("\nNothing to change: no patch was written.\n".to_owned());
+    }
+    let patched = patched(&args.scenario, file, &changes)?;
+    fs::write(file, patched).map_err(|source| Complaint::Write {
+        what: file.display().to_string(),
+        source,
+    })?;
+    Ok(format!(
+        "\nThe config with these changes: {}\n",
+        file.display()
+    ))
+}
+
 /// The config under these changes.
-pub(super) fn patched(
+fn patched(
     scenario: &ScenarioArgs,
     to: &Path,
     changes: &[(String, String)],
 ) -> Result<String, Complaint> {
     let by_hand = |why: String| Complaint::Usage {
-        message: format!("the config cannot be patched: {why}"),
-        help: "make the changes that are listed above by hand".to_owned(),
+        message: format!(
+            "the config cannot be patched: {why}; make these changes by hand:{}",
+            changes
+                .iter()
+                .map(|(path, value)| format!("\n  {path}: {value}"))
+                .collect::<String>()
+        ),
+        help: format!("{} was not written", to.display()),
     };
-    let text = apply(&read(scenario, to)?, changes).map_err(by_hand)?;
+    let text = read(scenario, to)?;
+    let steps = changes
+        .iter()
+        .map(|(path, value)| Ok((steps(path)?, value.clone())));
+    let steps = steps.collect::<Result<Vec<_>, _>>().map_err(by_hand)?;
+    let text = edit::apply(&text, &steps).map_err(by_hand)?;
     // What is written must still be a config.
-    litellm::read(&text, &to.display().to_string())?;
+    litellm::read(&text, &to.display().to_string())
+        .map_err(|error| by_hand(format!("it would be no config any more ({error})")))?;
     Ok(text)
 }
 
-fn apply(text: &str, changes: &[(String, String)]) -> Result<String, String> {
-    let mut document = Document::new(text).map_err(|error| error.to_string())?;
-    for (path, value) in changes {
-        document = with(&document, path, value)?;
-    }
-    Ok(document.source().to_owned())
-}
-
-fn with(document: &Document, path: &str, value: &str) -> Result<Document, String> {
-    let steps = steps(path)?;
-    let value: yaml_serde::Value =
-        yaml_serde::from_str(value).map_err(|error| error.to_string())?;
-    let route = route(&steps);
-    let (last, before) = steps.split_last().ok_or("it has no path")?;
-    let Step::Key(key) = last else {
-        return Err(format!("`{path}` is no setting"));
-    };
-    let parent = self::route(before);
-    if !document.query_exists(&parent) {
-        let [Step::Key(block)] = before else {
-            return Err(format!("the config has no place for `{path}`"));
-        };
-        // A new block at the end, apart from what was there.
-        let mut text = document.source().trim_end().to_owned();
-        let shown = yaml_serde::to_string(&value).map_err(|error| error.to_string())?;
-        text += &format!("\n\n{block}:\n  {key}: {}\n", shown.trim_end());
-        return Document::new(text).map_err(|error| error.to_string());
-    }
-    let (route, operation) = if document.query_exists(&route) {
-        (route, Op::Replace(value))
-    } else {
-        let key = (*key).to_owned();
-        (parent, Op::Add { key, value })
-    };
-    apply_yaml_patches(document, &[Patch { route, operation }]).map_err(|error| error.to_string())
-}
-
 /// One step into a config.
-enum Step<'a> {
-    Key(&'a str),
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Step {
+    Key(String),
     Index(usize),
 }
 
-/// The steps of a path as `--set` takes it: a bare name is a key of `router_settings`.
-fn steps(path: &str) -> Result<Vec<Step<'_>>, String> {
+/// The steps into a config of a path as `--set` takes it: what begins with no section is a key of
+/// `router_settings`.
+pub(super) fn steps(path: &str) -> Result<Vec<Step>, String> {
     let no_config = || format!("`{path}` is no setting of a config");
-    let path_in_config = path.strip_prefix("litellm.").unwrap_or(path);
-    let mut steps = Vec::new();
-    for part in path_in_config.split('.') {
-        let (key, index) = match part.split_once('[') {
-            Some((key, rest)) => {
-                let index = rest.strip_suffix(']').and_then(|index| index.parse().ok());
-                (key, Some(index.ok_or_else(no_config)?))
-            }
-            None => (part, None),
-        };
-        steps.push(Step::Key(key));
-        steps.extend(index.map(Step::Index));
-    }
-    match steps.as_slice() {
-        [
-            Step::Key("router_settings" | "litellm_settings"),
-            Step::Key(_),
-            ..,
-        ]
-        | [Step::Key("model_list"), Step::Index(_), Step::Key(_), ..] => Ok(steps),
-        [Step::Key(_)] => {
-            steps.insert(0, Step::Key("router_settings"));
-            Ok(steps)
-        }
+    let full = scenarios::setting_path(path).map_err(|_| no_config())?;
+    let in_config = full.strip_prefix("litellm.").ok_or_else(no_config)?;
+    let steps = split(in_config).ok_or_else(no_config)?;
+    let section = match steps.first() {
+        Some(Step::Key(section)) => section.as_str(),
+        _ => return Err(no_config()),
+    };
+    match (section, &steps[1..]) {
+        ("router_settings" | "litellm_settings" | "general_settings", [Step::Key(_), ..])
+        | ("model_list", [Step::Index(_), Step::Key(_), ..]) => Ok(steps),
         _ => Err(no_config()),
     }
 }
 
-fn route<'a>(steps: &[Step<'a>]) -> Route<'a> {
-    let component = |step: &Step<'a>| match *step {
-        Step::Key(key) => Component::from(key),
-        Step::Index(index) => Component::from(index),
-    };
-    Route::from(steps.iter().map(component).collect::<Vec<_>>())
+/// The parts of a path: names with dots between, in double quotes where they hold dots themselves,
+/// and items of lists in brackets.
+fn split(path: &str) -> Option<Vec<Step>> {
+    let mut steps = Vec::new();
+    let mut rest = path;
+    loop {
+        if let Some(inside) = rest.strip_prefix('[') {
+            let (index, after) = inside.split_once(']')?;
+            steps.push(Step::Index(index.parse().ok()?));
+            rest = after;
+        } else if let Some(inside) = rest.strip_prefix('"') {
+            let (name, after) = inside.split_once('"').filter(|(n, _)| !n.contains('\\'))?;
+            steps.push(Step::Key(name.to_owned()));
+            rest = after;
+        } else {
+            let (name, after) = rest.split_at(rest.find(['.', '[']).unwrap_or(rest.len()));
+            if name.is_empty() {
+                return None;
+            }
+            steps.push(Step::Key(name.to_owned()));
+            rest = after;
+        }
+        match rest.strip_prefix('.') {
+            Some(after) => rest = after,
+            None if rest.is_empty() => return Some(steps),
+            None if rest.starts_with('[') => {}
+            None => return None,
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn patched(text: &str, changes: &[(&str, &str)]) -> String {
-        let changes: Vec<_> = changes
-            .iter()
-            .map(|&(path, value)| (path.to_owned(), value.to_owned()))
-            .collect();
-        apply(text, &changes).unwrap()
-    }
-
-    const CHANGES: [(&str, &str); 2] =
-        [("cooldown_time", "30"), ("routing_strategy", "least-busy")];
-
-    #[test]
-    fn comments_and_order_stay_where_they_are() {
-        let text = "# mine
-router_settings:
-  num_retries: 2   # enough
-  cooldown_time: 5 # folklore
-  # the end
-model_list: []
-";
-
-        insta::assert_snapshot!(patched(text, &CHANGES), @r"
-        # mine
-        router_settings:
-          num_retries: 2   # enough
-          cooldown_time: 30 # folklore
-          routing_strategy: least-busy
-          # the end
-        model_list: []
-        ");
-    }
-
-    #[test]
-    fn settings_that_are_not_there_are_added_in_their_block_or_in_a_new_one() {
-        insta::assert_snapshot!(
-            patched("router_settings: {num_retries: 2}\n", &CHANGES),
-            @"router_settings: { num_retries: 2, cooldown_time: 30, routing_strategy: least-busy }"
-        );
-        insta::assert_snapshot!(patched("model_list: []  # none\n", &CHANGES), @r"
-        model_list: []  # none
-
-        router_settings:
-          cooldown_time: 30
-          routing_strategy: least-busy
-        ");
-    }
-
-    #[test]
-    fn a_setting_of_a_deployment_is_put_into_its_entry() {
-        let text = "model_list:
-  - model_name: chat # the first
-    litellm_params: {model: openai/a}
-  - model_name: chat
-    litellm_params:
-      model: openai/b
-      weight: 1 # even
-";
-        let changes = [
-            ("model_list[0].litellm_params.weight", "2"),
-            ("model_list[1].litellm_params.weight", "4"),
-        ];
-
-        insta::assert_snapshot!(patched(text, &changes), @r#"
-        model_list:
-          - model_name: chat # the first
-            litellm_params: { model: "openai/a", weight: 2 }
-          - model_name: chat
-            litellm_params:
-              model: openai/b
-              weight: 4 # even
-        "#);
-    }
 
     #[test]
     fn what_no_config_can_hold_is_told() {
@@ -228,8 +163,29 @@ model_list: []
             "workload.duration_s",
             "model_list.weight",
             "model_list[x].a",
+            "litellm",
+            "router_settings",
         ] {
             assert!(steps(path).is_err(), "{path}");
         }
+    }
+
+    #[test]
+    fn a_path_without_a_section_leads_into_the_router_settings() {
+        let key = |name: &str| Step::Key(name.to_owned());
+
+        assert_eq!(
+            steps("model_group_retry_policy.\"gpt-4.1\".TimeoutErrorRetries").unwrap(),
+            [
+                key("router_settings"),
+                key("model_group_retry_policy"),
+                key("gpt-4.1"),
+                key("TimeoutErrorRetries")
+            ]
+        );
+        assert_eq!(
+            steps("litellm.router_settings.timeout").unwrap(),
+            steps("timeout").unwrap()
+        );
     }
 }
