@@ -145,7 +145,7 @@ pub(crate) struct TuneArgs {
     #[arg(
         long,
         value_name = "WORDS",
-        default_value = "maximize goodput; cost <= +2%"
+        default_value = USUAL_OBJECTIVE
     )]
     pub(crate) objective: String,
     /// A further scenario that counts, and its weight beside the first one's 1; may be given several
@@ -350,6 +350,9 @@ fn profile(text: &str) -> Result<ProfileName, String> {
             format!("known are {}", known.join(", "))
         })
 }
+
+/// What `tune` is after if nobody says.
+pub(crate) const USUAL_OBJECTIVE: &str = "maximize goodput; cost <= +2%";
 
 const EXIT_CODES: &str = "\
 Exit codes:

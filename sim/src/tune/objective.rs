@@ -177,7 +177,8 @@ impl Bound {
             return Err(wrong(format!("`{text}` has neither <= nor >=")));
         };
         let metric = named(name.trim())?;
-        let limit = limit.trim();
+        let typed = limit.trim();
+        let limit = typed;
         let limit = read_limit(metric.unit(), limit).ok_or_else(|| {
             wrong(format!(
                 "`{limit}` is no limit of {} ({})",
@@ -185,6 +186,15 @@ impl Bound {
                 metric.unit().symbol()
             ))
         })?;
+        if let (Unit::Ratio, Limit::Absolute(share)) = (metric.unit(), limit)
+            && share > 1.0
+        {
+            let typed = typed.trim_end_matches('%');
+            return Err(wrong(format!(
+                "`{typed}` is more than the whole of {}; did you mean `{typed}%`?",
+                metric.name()
+            )));
+        }
         Ok(Self {
             metric,
             relation,
@@ -317,6 +327,7 @@ mod tests {
         assert!(told("maximize p99").contains("asks for the worse side"));
         assert!(told("maximize goodput; p99 = 3").contains("neither <= nor >="));
         assert!(told("maximize goodput; p99 <= soon").contains("`soon` is no limit"));
+        assert!(told("maximize goodput; success >= 99.9").contains("did you mean `99.9%`?"));
         assert!(told("maximize goodput; p99 <= 5%").contains("`5%` is no limit"));
     }
 

@@ -167,7 +167,7 @@ fn what_cannot_be_tuned_is_told_before_anything_is_run() {
 
     assert!(told(&["--objective", "maximize godput"]).contains("did you mean `goodput`?"));
     assert!(told(&["--knob", "num_retries="]).contains("has no values"));
-    assert!(told(&["--knob", "num_retries=some"]).contains("num_retries"));
+    assert!(told(&["--knob", "num_retries=some"]).contains("--knob num_retries: some: "));
     assert!(told(&["--patch", "config.yaml"]).contains("would overwrite the config"));
     assert!(
         told(&["--patch", "b.yaml", "--knob", "workload.duration_s=10,20"])
@@ -239,4 +239,93 @@ fn a_patch_holds_what_was_set_and_settings_below_settings() {
         "{patched}"
     );
     assert!(!patched.contains("duration_s"), "{patched}");
+}
+
+#[test]
+fn what_has_no_value_is_told_before_the_search_and_no_reason_to_keep_the_settings() {
+    let aimless = SCENARIO.replace("slo: {latency_s: 2}\n", "");
+    let folder = folder("tune-unknown").with("tiny.yaml", &aimless);
+
+    let goodput = tune(&folder, &[]);
+    let cost = tune(&folder, &["--objective", "minimize p99; cost <= +3%"]);
+
+    assert_eq!((goodput.code, cost.code), (Some(2), Some(2)));
+    assert!(
+        goodput
+            .stderr
+            .contains("goodput is unknown in tiny.yaml: it has no slo"),
+        "{}",
+        goodput.stderr
+    );
+    assert!(cost.stderr.contains("--prices"), "{}", cost.stderr);
+    assert!(goodput.stdout.is_empty() && cost.stdout.is_empty());
+}
+
+#[test]
+fn a_program_gets_the_answer_as_json_and_other_formats_are_refused() {
+    let folder = folder("tune-json");
+    let of = |format| {
+        tune(
+            &folder,
+            &[
+                "--no-report",
+                "--knob",
+                "num_retries=0,2",
+                "--format",
+                format,
+            ],
+        )
+    };
+
+    let json: serde_json::Value = serde_json::from_str(&of("json").stdout).unwrap();
+    assert_eq!(json["changes"][0]["path"], "num_retries");
+    assert_eq!(json["candidates"][0]["metrics"][0]["name"], "goodput_ratio");
+    assert!(json["probability"].is_number() && json["advice"].is_string());
+    for format in ["csv", "markdown"] {
+        let left = of(format);
+        assert_eq!(left.code, Some(2));
+        assert!(
+            left.stderr.contains("console or json only"),
+            "{}",
+            left.stderr
+        );
+    }
+}
+
+#[test]
+fn the_present_settings_and_a_bound_that_is_left_out_are_told() {
+    let folder = folder("tune-present");
+
+    let left = tune(&folder, &["--no-report", "--knob", "num_retries=0,2"]);
+
+    assert!(
+        left.stdout.contains("\nPresent: num_retries 0.\n"),
+        "{}",
+        left.stdout
+    );
+    assert!(
+        left.stdout.contains("its bound is left out"),
+        "{}",
+        left.stdout
+    );
+}
+
+#[test]
+fn what_is_given_twice_is_refused() {
+    let folder = folder("tune-twice");
+    let told = |more: &[&str]| {
+        let left = tune(&folder, more);
+        assert_eq!(left.code, Some(2), "{}", left.stdout);
+        left.stderr
+    };
+    let both = [
+        "--knob",
+        "timeout=1,2",
+        "--knob",
+        "router_settings.timeout=3",
+    ];
+
+    assert!(told(&both).contains("is given twice"));
+    assert!(told(&["--knob", "timeout=1,1.0"]).contains("appears twice"));
+    assert!(told(&["--also", "tiny.yaml=2"]).contains("is there already"));
 }

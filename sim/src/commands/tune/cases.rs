@@ -24,6 +24,16 @@ pub(super) struct Case {
 
 /// The scenario of the command line with weight 1, and every `--also`.
 pub(super) fn cases(args: &TuneArgs) -> Result<Vec<Case>, Complaint> {
+    let named = args.also.iter().map(|(scenario, _)| scenario);
+    let named: Vec<_> = std::iter::once(&args.scenario.scenario)
+        .chain(named)
+        .collect();
+    if let Some(scenario) = super::knobs::twice(&named, |a, b| a == b) {
+        return Err(Complaint::Usage {
+            message: format!("--also {scenario}: this scenario is there already"),
+            help: "name a scenario once, and say by its weight how much it counts".to_owned(),
+        });
+    }
     let mut cases = vec![Case {
         scenario: args.scenario.clone(),
         weight: 1.0,
@@ -43,6 +53,27 @@ pub(super) fn cases(args: &TuneArgs) -> Result<Vec<Case>, Complaint> {
         });
     }
     Ok(cases)
+}
+
+/// Tells of a value of a knob that the scenario cannot be read with, by the flag it was typed with.
+pub(super) fn check_values(args: &TuneArgs, case: &Case, space: &Space) -> Result<(), Complaint> {
+    let typed = |path: &str| args.knobs.iter().any(|(knob, _)| knob == path);
+    for knob in space.knobs.iter().filter(|knob| typed(&knob.path)) {
+        let levels = knob.levels.iter().enumerate();
+        for (_, value) in levels.filter(|(at, _)| *at != knob.present) {
+            let loaded = case.load(&[(knob.path.clone(), value.clone())], 1, 0);
+            if let Err(Complaint::Input(error)) = loaded {
+                return Err(Complaint::Usage {
+                    message: format!("--knob {}: {value}: {}", knob.path, error.message()),
+                    help: error
+                        .help_text()
+                        .unwrap_or("leave that value out")
+                        .to_owned(),
+                });
+            }
+        }
+    }
+    Ok(())
 }
 
 impl Case {

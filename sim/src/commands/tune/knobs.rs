@@ -8,6 +8,13 @@ use crate::complaint::Complaint;
 
 /// The space of a search: the knobs given, else the usual ones.
 pub(super) fn space(given: &[(String, String)], base: &Scenario) -> Result<Space, Complaint> {
+    let place = |path: &str| scenarios::setting_path(path).unwrap_or_else(|_| path.to_owned());
+    if let Some((path, _)) = twice(given, |a, b| place(&a.0) == place(&b.0)) {
+        return Err(Complaint::Usage {
+            message: format!("--knob {path} is given twice"),
+            help: "give all its values in one, as in --knob cooldown_time=1,5,30".to_owned(),
+        });
+    }
     let router = base.plan(0, 0).router;
     let settings = &router.settings;
     let mut knobs = if given.is_empty() {
@@ -43,7 +50,19 @@ fn typed(path: &str, values: &str, settings: &RouterSettings) -> Result<Knob, Co
             help: "for example: --knob cooldown_time=1,5,30".to_owned(),
         });
     }
+    if let Some(value) = twice(&values, |a, b| same(a, b)) {
+        return Err(Complaint::Usage {
+            message: format!("--knob {path}: `{value}` appears twice"),
+            help: "keep one of the two".to_owned(),
+        });
+    }
     Ok(knob(path, &values, present(path, settings)))
+}
+
+/// The first that is the same as one before it.
+pub(super) fn twice<T>(all: &[T], same: impl Fn(&T, &T) -> bool) -> Option<&T> {
+    let found = (0..all.len()).find(|&at| all[..at].iter().any(|one| same(one, &all[at])));
+    found.map(|at| &all[at])
 }
 
 /// The knobs of a search that names none. Levels are ours: steps that users try.

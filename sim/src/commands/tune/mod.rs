@@ -4,6 +4,7 @@
 mod cases;
 mod edit;
 mod knobs;
+mod known;
 mod patch;
 mod proof;
 mod told;
@@ -12,13 +13,24 @@ use router::Seed;
 use sim::tune::{Budget, Candidate, Objective, Space, tune as search};
 
 use super::{Ended, quoted};
-use crate::{cli::TuneArgs, complaint::Complaint, output, progress::note};
+use crate::{
+    cli::{Format, TuneArgs},
+    complaint::Complaint,
+    output,
+    progress::note,
+};
 
 pub(super) fn tune(args: &TuneArgs) -> Result<Ended, Complaint> {
-    let objective = Objective::read(&args.objective).map_err(|error| Complaint::Usage {
+    let mut objective = Objective::read(&args.objective).map_err(|error| Complaint::Usage {
         message: format!("--objective: {error}"),
         help: "`routelab list metrics` names the metrics".to_owned(),
     })?;
+    if !matches!(args.output.format, Format::Console | Format::Json) {
+        return Err(Complaint::Usage {
+            message: "--format: tune gives its answer as console or json only".to_owned(),
+            help: "the report's directory has its runs as tables".to_owned(),
+        });
+    }
     // What cannot be written is told before the long work and not after it.
     if let Some(file) = &args.patch {
         patch::read(&args.scenario, file)?;
@@ -29,7 +41,9 @@ pub(super) fn tune(args: &TuneArgs) -> Result<Ended, Complaint> {
     let cases = cases::cases(args)?;
     let base = cases[0].load(&[], 1, 0)?;
     let space = knobs::space(&args.knobs, &base)?;
+    cases::check_values(args, &cases[0], &space)?;
     patch::check(args, &space)?;
+    let left_out = known::check(args, &cases, &mut objective)?;
     let mut runner = cases::Runner::new(&cases, &space, &objective, args.output.jobs);
     let budget = Budget {
         candidates: args.candidates as usize,
@@ -49,13 +63,21 @@ pub(super) fn tune(args: &TuneArgs) -> Result<Ended, Complaint> {
         space: &space,
         found: &found,
         proof: &proof,
+        left_out,
         scenarios: cases.iter().map(cases::Case::named).collect(),
     };
     let report = write_report(args, &answer, &cases, &space);
     let patch = patch::write(args, &space.changes(&proof.advised()));
     // Whatever becomes of the files, the answer is given.
     let told = patch.as_deref().unwrap_or_default();
-    output::print(&(answer.text() + told))?;
+    if args.output.format == Format::Json {
+        output::print(&answer.json())?;
+        if !told.is_empty() {
+            note(told.trim());
+        }
+    } else {
+        output::print(&(answer.text() + told))?;
+    }
     report?;
     patch?;
     Ok(Ended::Done)

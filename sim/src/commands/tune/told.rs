@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use reports::{Metric, stats};
-use sim::tune::{Found, Objective, Relation, Space};
+use serde_json::json;
+use sim::tune::{Candidate, Found, Objective, Relation, Space};
 
 use super::{Values, label, proof::Proof};
 
@@ -13,6 +14,8 @@ pub(super) struct Answer<'a> {
     pub(super) space: &'a Space,
     pub(super) found: &'a Found,
     pub(super) proof: &'a Proof,
+    /// What is told of a bound that was left out.
+    pub(super) left_out: Option<String>,
     /// The scenarios, as told.
     pub(super) scenarios: Vec<String>,
 }
@@ -20,7 +23,43 @@ pub(super) struct Answer<'a> {
 impl Answer<'_> {
     /// All of it, for the terminal.
     pub(super) fn text(&self) -> String {
-        self.finding().join("\n") + "\n" + &self.knobs() + &self.table()
+        self.finding().join("\n") + "\n" + &self.present() + &self.knobs() + &self.table()
+    }
+
+    /// All of it, for programs.
+    pub(super) fn json(&self) -> String {
+        let changes = |candidate: &Candidate| {
+            let changes = self.space.changes(candidate).into_iter();
+            let changes = changes.map(|(path, value)| json!({"path": path, "value": value}));
+            changes.collect::<Vec<_>>()
+        };
+        let candidates = self.proof.candidates.iter().zip(&self.proof.values);
+        let candidates = candidates.map(|(candidate, values)| {
+            let metrics = self.objective.metrics().enumerate().map(|(at, metric)| {
+                let estimate = stats::mean_interval(&column(values, at));
+                json!({
+                    "name": metric.name(),
+                    "mean": estimate.map(|e| e.mean),
+                    "half_width": estimate.and_then(|e| e.half_width),
+                })
+            });
+            json!({"changes": changes(candidate), "metrics": metrics.collect::<Vec<_>>()})
+        });
+        let document = json!({
+            "advice": self.advice(),
+            "finding": self.finding(),
+            "changes": changes(&self.proof.advised()),
+            "probability": self.proof.chance,
+            "candidates": candidates.collect::<Vec<_>>(),
+        });
+        format!("{document:#}\n")
+    }
+
+    /// What the knobs are set to now.
+    fn present(&self) -> String {
+        let knobs = self.space.knobs.iter();
+        let knobs = knobs.map(|knob| format!("{} {}", knob.path, knob.levels[knob.present]));
+        format!("Present: {}.\n", knobs.collect::<Vec<_>>().join(", "))
     }
 
     /// The finding, sentence by sentence.
@@ -34,6 +73,7 @@ impl Answer<'_> {
             ));
         }
         told.extend(self.bounds());
+        told.extend(self.left_out.clone());
         told.push(format!(
             "Probability that none of the {} candidates in the proof is better by more than 1 % of {}: \
              {:.0} % (bootstrap over {} fresh replications).",
