@@ -108,7 +108,7 @@ impl Objective {
     }
 
     /// How good a candidate is in each replication: 0 is as good as the present settings, and more is
-    /// better. 0.01 is 1 % of [`Objective::scale`]. Values come as [`Objective::metrics`] lists them,
+    /// better. 0.01 is 1 % of what the score is measured in. Values come as [`Objective::metrics`] lists them,
     /// `present` are those of the present settings, replication by replication. A broken bound costs
     /// [`PENALTY`] times the fraction by which it is broken, so that no gain pays for it.
     ///
