@@ -2,6 +2,7 @@
 
 use crate::{
     advice::{Findings, findings},
+    aligned::{aligned, chars},
     overview::{NARROW, Overview, Row},
     record::SweepRecord,
     senders_table::SendersTable,
@@ -105,28 +106,6 @@ fn table(overview: &Overview<'_>) -> String {
     text
 }
 
-/// Lines of cells with their columns below each other.
-fn aligned(lines: &[Vec<String>]) -> Vec<String> {
-    let columns = lines.first().map_or(0, Vec::len);
-    let width = |column: usize| {
-        lines
-            .iter()
-            .map(|line| chars(&line[column]))
-            .max()
-            .unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    let line = |line: &Vec<String>| {
-        let padded = line
-            .iter()
-            .zip(&widths)
-            .map(|(cell, &width)| pad(cell, width));
-        let text = padded.collect::<Vec<_>>().join("  ");
-        text.trim_end().to_owned()
-    };
-    lines.iter().map(line).collect()
-}
-
 fn cells(overview: &Overview<'_>, row: &Row<'_>) -> Vec<String> {
     let settings = row.values.iter().map(|value| one_line(value));
     let metrics = (row.cells.iter()).map(|cell| {
@@ -187,14 +166,6 @@ fn one_line(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_control() { ' ' } else { c })
         .collect()
-}
-
-fn pad(text: &str, width: usize) -> String {
-    format!("{text}{}", " ".repeat(width.saturating_sub(chars(text))))
-}
-
-fn chars(text: &str) -> usize {
-    text.chars().count()
 }
 
 const ROWS_SHOWN: usize = 12;

@@ -8,6 +8,7 @@
 //! What each number means, by formula, is in `METRICS.md`.
 
 mod advice;
+mod aligned;
 mod comparison;
 mod console;
 mod distribution;
@@ -39,6 +40,7 @@ mod tally;
 mod time_buckets;
 
 pub use advice::{Findings, findings, headline};
+pub use aligned::aligned;
 pub use console::console;
 pub use distribution::{Bin, Distribution};
 pub use error::ReportError;

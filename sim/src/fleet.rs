@@ -11,6 +11,8 @@ pub(crate) struct Fleet {
     instances: Instances,
     routers: Vec<Router>,
     store: Option<SharedStore>,
+    /// Whether a deployment has a silent model, so that requests may have mirrors.
+    pub(crate) may_mirror: bool,
 }
 
 impl Fleet {
@@ -22,6 +24,7 @@ impl Fleet {
         Ok(Self {
             instances,
             routers: routers?,
+            may_mirror: (plan.router.deployments.iter()).any(|one| one.silent_model.is_some()),
             store: shares.then(|| SharedStore::new(&plan.router)),
         })
     }

@@ -48,7 +48,7 @@ impl Progress {
         Self::begin(runs, threads, true)
     }
 
-    /// The same for one of many batches: a small one is no line worth.
+    /// The same for one of many batches: a small one is not worth a line.
     pub(crate) fn start_batch(runs: usize, threads: usize) -> Self {
         Self::begin(runs, threads, runs >= WORTH_A_LINE)
     }

@@ -75,8 +75,6 @@ struct Simulation {
     /// Places of requests that wait for a slot.
     parked: BTreeMap<RequestId, u32>,
     attempts: u64,
-    /// Whether a deployment has a silent model, so that requests may have mirrors.
-    may_mirror: bool,
 }
 
 impl Simulation {
@@ -113,7 +111,6 @@ impl Simulation {
             vacant: Vec::new(),
             parked: BTreeMap::new(),
             attempts: 0,
-            may_mirror: deployments.iter().any(|one| one.silent_model.is_some()),
         })
     }
 
@@ -269,7 +266,7 @@ impl Simulation {
         observer: &mut impl Observer,
     ) -> Result<(), SimError> {
         self.take_step(now, place, turn.step)?;
-        if self.may_mirror {
+        if self.fleet.may_mirror {
             self.mirror(now, place, observer)?;
         }
         match turn.released {
@@ -319,7 +316,9 @@ impl Simulation {
             let admitted = |router: &mut Router| router.admitted(now, parked, observer);
             let turn = self.fleet.give(instance, admitted);
             self.take_step(now, place, turn.step)?;
-            self.mirror(now, place, observer)?;
+            if self.fleet.may_mirror {
+                self.mirror(now, place, observer)?;
+            }
             released = turn.released;
         }
         Ok(())

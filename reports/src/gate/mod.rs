@@ -18,7 +18,7 @@ use serde::Serialize;
 
 use crate::{
     metrics::{Better, Metric},
-    stats::{self, CONFIDENCE, student_t_cdf, student_t_quantile},
+    stats::{self, CONFIDENCE, student_t_quantile},
 };
 
 pub use margin::{Loss, Margin, MarginError};
@@ -98,13 +98,11 @@ impl LossEstimate {
 
     /// One-sided p-value of "no loss".
     fn p_worse(&self) -> Option<f64> {
-        let error = self.standard_error?;
-        Some(match error > 0.0 {
-            true => student_t_cdf(-self.mean / error, self.degrees),
-            // The same loss in each run.
-            false if self.mean > 0.0 => 0.0,
-            false => 1.0,
-        })
+        Some(stats::p_above_zero(
+            self.mean,
+            self.standard_error?,
+            self.degrees,
+        ))
     }
 
     /// Replications from which a loss as large as `margin` is shown in four of five gates, if

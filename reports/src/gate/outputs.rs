@@ -6,25 +6,19 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use serde_json::{Value, json};
 
 use super::{Gate, GateRow, GateVerdict};
+use crate::aligned::aligned;
 
 /// For the terminal: a line for each metric, then the verdict.
 #[must_use]
 pub fn gate_text(gate: &Gate) -> String {
-    let rows: Vec<[String; 6]> = gate.rows.iter().map(cells).collect();
-    let header = HEADER.map(str::to_owned);
-    let width = |column: usize| {
-        let cells = rows.iter().chain([&header]).map(|row| &row[column]);
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..HEADER.len()).map(width).collect();
+    let rows = gate.rows.iter().map(|row| cells(row).to_vec());
+    let lines: Vec<Vec<String>> = [HEADER.map(str::to_owned).to_vec()]
+        .into_iter()
+        .chain(rows)
+        .collect();
     let mut text = format!("Gate: {} against {}\n\n", gate.new, gate.old);
-    for row in [&header].into_iter().chain(&rows) {
-        let line: Vec<String> = row
-            .iter()
-            .zip(&widths)
-            .map(|(cell, &width)| format!("{cell:<width$}"))
-            .collect();
-        let _ = writeln!(text, "  {}", line.join("  ").trim_end());
+    for line in aligned(&lines) {
+        let _ = writeln!(text, "  {line}");
     }
     for (asked, verdict) in &gate.expectations {
         let _ = writeln!(text, "  {:<12}  expect: {asked}", verdict.word());

@@ -110,6 +110,18 @@ fn p_value(mean: f64, variance: f64, n: usize) -> f64 {
     }
 }
 
+/// One-sided p-value of "no more than zero" for a mean with this standard error and as many degrees
+/// of freedom, by Student's t.
+#[must_use]
+pub fn p_above_zero(mean: f64, standard_error: f64, degrees: f64) -> f64 {
+    match standard_error > 0.0 {
+        true => student_t_cdf(-mean / standard_error, degrees),
+        // The same value each time.
+        false if mean > 0.0 => 0.0,
+        false => 1.0,
+    }
+}
+
 /// Holm's step-down adjustment: the i-th smallest of m p-values becomes the largest so far of
 /// (m − i + 1) · p, at most 1. Rejecting where the result is below α keeps the chance of
 /// any false rejection at or below α, whatever the dependence. The order of the input is kept.
@@ -203,12 +215,15 @@ fn t_for(degrees: usize) -> f64 {
     student_t_quantile(f64::midpoint(1.0, CONFIDENCE), size(degrees))
 }
 
-pub(crate) fn mean(values: &[f64]) -> f64 {
+/// Their mean; of no values, not a number.
+#[must_use]
+pub fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / size(values.len())
 }
 
 /// Unbiased, about the mean; zero for a single value.
-pub(crate) fn variance(values: &[f64]) -> f64 {
+#[must_use]
+pub fn variance(values: &[f64]) -> f64 {
     let centre = mean(values);
     let squares: f64 = values
         .iter()
@@ -217,11 +232,13 @@ pub(crate) fn variance(values: &[f64]) -> f64 {
     squares / size(values.len().saturating_sub(1).max(1))
 }
 
+/// A number of replications or arms, to count with.
 #[expect(
     clippy::cast_precision_loss,
     reason = "a number of replications or arms"
 )]
-pub(crate) const fn size(n: usize) -> f64 {
+#[must_use]
+pub const fn size(n: usize) -> f64 {
     n as f64
 }
 

@@ -8,6 +8,7 @@
 //! Sources: M. D. Morris, Technometrics 33 (1991); F. Campolongo et al., Environ. Model. Softw. 22
 //! (2007) for μ*.
 
+use reports::stats::{mean_interval, variance};
 use router::KeyedRng;
 
 use super::space::{Candidate, Space, level, shuffle};
@@ -70,16 +71,12 @@ pub(super) fn effects(space: &Space, walked: &[Trajectory], scores: &[Vec<f64>])
         .iter()
         .enumerate()
         .map(|(knob, changes)| {
-            let n = reports::stats::mean_interval(changes).map_or(0.0, |e| e.mean);
             let absolute: Vec<f64> = changes.iter().map(|change| change.abs()).collect();
-            let mu_star = reports::stats::mean_interval(&absolute).map_or(0.0, |e| e.mean);
-            let squares: f64 = changes.iter().map(|change| (change - n).powi(2)).sum();
-            #[expect(clippy::cast_precision_loss, reason = "a few trajectories")]
-            let degrees = changes.len().saturating_sub(1).max(1) as f64;
+            let mu_star = mean_interval(&absolute).map_or(0.0, |estimate| estimate.mean);
             Effect {
                 knob,
                 mu_star,
-                sigma: (squares / degrees).sqrt(),
+                sigma: variance(changes).sqrt(),
                 moves: changes.len(),
             }
         })

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use reports::stats::student_t_cdf;
+use reports::stats::{mean, p_above_zero, size, variance};
 
 use super::{
     objective::Objective,
@@ -161,25 +161,8 @@ fn same(a: &[f64], b: &[f64]) -> bool {
 fn p_worse(best: &[f64], other: &[f64]) -> f64 {
     let differences: Vec<f64> = best.iter().zip(other).map(|(b, o)| b - o).collect();
     let n = size(differences.len());
-    let mean = mean(&differences);
-    let squares: f64 = differences.iter().map(|d| (d - mean).powi(2)).sum();
-    let error = (squares / (n - 1.0).max(1.0) / n).sqrt();
-    if error > 0.0 {
-        student_t_cdf(-mean / error, (n - 1.0).max(1.0))
-    } else if mean > 0.0 {
-        0.0
-    } else {
-        1.0
-    }
-}
-
-pub(super) fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / size(values.len().max(1))
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a number of replications")]
-fn size(n: usize) -> f64 {
-    n as f64
+    let error = (variance(&differences) / n).sqrt();
+    p_above_zero(mean(&differences), error, (n - 1.0).max(1.0))
 }
 
 #[cfg(test)]

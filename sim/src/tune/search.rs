@@ -1,11 +1,12 @@
 //! The whole search: screening, race, local search, and who goes to the proof.
 
+use reports::stats::mean;
 use router::{KeyedRng, Purpose, Seed};
 
 use super::{
     morris::{Effect, effects, trajectories},
     objective::{Objective, WORST},
-    race::{Rules, Table, mean, race},
+    race::{Rules, Table, race},
     space::{Candidate, Space},
 };
 

@@ -1,20 +1,11 @@
 //! What is told of inputs that are broken, always with exit code 2 and nothing on standard output.
 
-use crate::{Folder, TINY};
+use crate::{Folder, TINY, told};
 
 /// What is told of a scenario.
 fn told_of(name: &str, scenario: &str) -> String {
     let folder = Folder::new(name).with("broken.yaml", scenario);
     told(&folder, &["run", "broken.yaml"])
-}
-
-fn told(folder: &Folder, arguments: &[&str]) -> String {
-    let left = folder.routelab(arguments);
-
-    assert_eq!(left.code, Some(2), "{arguments:?}: {}", left.stderr);
-    assert_eq!(left.stdout, "", "{arguments:?}");
-    assert!(!folder.path("routelab-report").exists());
-    left.stderr
 }
 
 #[test]

@@ -2,28 +2,7 @@
 
 use std::process::Command;
 
-use crate::{Folder, Left};
-
-/// Two deployments, one of which fails a fifth of its attempts; the config comes from outside.
-const SCENARIO: &str = "
-purpose: Does a change of the config make routing worse?
-kind: steady
-replications: 2
-litellm:
-  model_list:
-    - {model_name: chat, litellm_params: {model: openai/a}, model_info: {id: good}}
-    - {model_name: chat, litellm_params: {model: openai/b}, model_info: {id: bad}}
-providers:
-  default: {latency: {first_token: {constant: {ms: 200}}}}
-  bad:
-    latency: {first_token: {constant: {ms: 200}}}
-    faults: [{error_rate: {share: 0.2, status: 500}}]
-workload:
-  arrivals: {poisson: {per_second: 20}}
-  lengths: {prompt: {constant: 100}, output: {constant: 50}}
-  duration_s: 30
-slo: {latency_s: 1}
-";
+use crate::{FLAKY, Folder, Left, told};
 
 fn config(retries: u32) -> String {
     format!(
@@ -38,7 +17,7 @@ router_settings: {{num_retries: {retries}}}
 
 fn folder(name: &str) -> Folder {
     Folder::new(name)
-        .with("tiny.yaml", SCENARIO)
+        .with("tiny.yaml", FLAKY)
         .with("retries.yaml", &config(2))
         .with("none.yaml", &config(0))
         .with("same.yaml", &format!("# the same\n{}", config(2)))
@@ -149,9 +128,7 @@ fn results_that_are_partial_or_of_another_scenario_are_not_judged() {
         );
     let told = |new: &str, more: &[&str]| {
         let gate = ["gate", "--baseline", "old/results.json", "--results", new];
-        let left = folder.routelab(&[&gate[..], more].concat());
-        assert_eq!(left.code, Some(2), "{}", left.stdout);
-        left.stderr
+        told(&folder, &[&gate[..], more].concat())
     };
 
     assert!(told("partial.json", &[]).contains("it is partial"));
@@ -161,7 +138,7 @@ fn results_that_are_partial_or_of_another_scenario_are_not_judged() {
 
 #[test]
 fn what_a_scenario_expects_is_part_of_the_gate() {
-    let expects = format!("{SCENARIO}expect: [{{metric: attempts_per_request, at_most: 0.5}}]\n");
+    let expects = format!("{FLAKY}expect: [{{metric: attempts_per_request, at_most: 0.5}}]\n");
     let folder = folder("gate-expects").with("tiny.yaml", &expects);
 
     let left = gate(&folder, "retries.yaml", "same.yaml", &["--reps", "3"]);
@@ -239,9 +216,15 @@ fn the_old_config_may_be_that_of_a_git_revision() {
 fn a_margin_that_makes_no_sense_is_told() {
     let folder = folder("gate-margins");
     let told = |margin: &str| {
-        let left = gate(&folder, "retries.yaml", "none.yaml", &["--margin", margin]);
-        assert_eq!(left.code, Some(2), "{}", left.stdout);
-        left.stderr
+        let gate = [
+            "gate",
+            "tiny.yaml",
+            "--config",
+            "none.yaml",
+            "--against",
+            "retries.yaml",
+        ];
+        told(&folder, &[&gate[..], &["--margin", margin]].concat())
     };
 
     assert!(told("beauty=1%").contains("there is no metric `beauty`"));

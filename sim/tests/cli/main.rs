@@ -71,6 +71,37 @@ impl Folder {
     }
 }
 
+/// What a command tells of input that it refuses: it ends with 2, prints nothing and writes no report.
+fn told(folder: &Folder, arguments: &[&str]) -> String {
+    let left = folder.routelab(arguments);
+
+    assert_eq!(left.code, Some(2), "{arguments:?}: {}", left.stderr);
+    assert_eq!(left.stdout, "", "{arguments:?}");
+    assert!(!folder.path("routelab-report").exists());
+    left.stderr
+}
+
+/// Two deployments, one of which fails a fifth of its attempts; settings come from a config.
+const FLAKY: &str = "
+purpose: Which settings hide a deployment that fails now and then?
+kind: steady
+replications: 2
+litellm:
+  model_list:
+    - {model_name: chat, litellm_params: {model: openai/a}, model_info: {id: good}}
+    - {model_name: chat, litellm_params: {model: openai/b}, model_info: {id: bad}}
+providers:
+  default: {latency: {first_token: {constant: {ms: 200}}}}
+  bad:
+    latency: {first_token: {constant: {ms: 200}}}
+    faults: [{error_rate: {share: 0.2, status: 500}}]
+workload:
+  arrivals: {poisson: {per_second: 20}}
+  lengths: {prompt: {constant: 100}, output: {constant: 50}}
+  duration_s: 30
+slo: {latency_s: 1}
+";
+
 /// Two deployments, one of which fails a tenth of its attempts, over two axes: eight runs.
 const TINY: &str = "
 purpose: Does a retry hide a deployment that fails now and then?

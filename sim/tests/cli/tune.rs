@@ -1,27 +1,6 @@
 //! A search for settings: what it tells, what it writes, and that the same search ends the same.
 
-use crate::{Folder, Left};
-
-/// Two deployments, one of which fails a fifth of its attempts: retries are what helps, and how
-/// long failing ones are benched plays a small part.
-const SCENARIO: &str = "
-purpose: Which settings hide a deployment that fails now and then?
-kind: steady
-litellm:
-  model_list:
-    - {model_name: chat, litellm_params: {model: openai/a}, model_info: {id: good}}
-    - {model_name: chat, litellm_params: {model: openai/b}, model_info: {id: bad}}
-providers:
-  default: {latency: {first_token: {constant: {ms: 200}}}}
-  bad:
-    latency: {first_token: {constant: {ms: 200}}}
-    faults: [{error_rate: {share: 0.2, status: 500}}]
-workload:
-  arrivals: {poisson: {per_second: 20}}
-  lengths: {prompt: {constant: 100}, output: {constant: 50}}
-  duration_s: 30
-slo: {latency_s: 2}
-";
+use crate::{FLAKY, Folder, Left, told};
 
 const CONFIG: &str = "# ours
 model_list:
@@ -34,27 +13,26 @@ router_settings:
 
 fn folder(name: &str) -> Folder {
     Folder::new(name)
-        .with("tiny.yaml", SCENARIO)
+        .with("tiny.yaml", FLAKY)
         .with("config.yaml", CONFIG)
 }
 
+/// A small search; what follows says more of it.
+const TUNE: [&str; 10] = [
+    "tune",
+    "tiny.yaml",
+    "--config",
+    "config.yaml",
+    "--candidates",
+    "30",
+    "--proof-reps",
+    "8",
+    "--max-reps",
+    "8",
+];
+
 fn tune(folder: &Folder, more: &[&str]) -> Left {
-    let arguments = [
-        "tune",
-        "tiny.yaml",
-        "--config",
-        "config.yaml",
-        "--candidates",
-        "30",
-    ];
-    folder.routelab(
-        &[
-            &arguments[..],
-            &["--proof-reps", "8", "--max-reps", "8"],
-            more,
-        ]
-        .concat(),
-    )
+    folder.routelab(&[&TUNE[..], more].concat())
 }
 
 #[test]
@@ -132,7 +110,7 @@ fn settings_that_nothing_beats_are_kept() {
 
 #[test]
 fn several_scenarios_count_by_their_weights() {
-    let calm = SCENARIO.replace("share: 0.2", "share: 0.01");
+    let calm = FLAKY.replace("share: 0.2", "share: 0.01");
     let folder = folder("tune-several").with("calm.yaml", &calm);
     let knob = ["--no-report", "--knob", "num_retries=0,2"];
 
@@ -159,11 +137,7 @@ fn several_scenarios_count_by_their_weights() {
 #[test]
 fn what_cannot_be_tuned_is_told_before_anything_is_run() {
     let folder = folder("tune-wrong");
-    let told = |more: &[&str]| {
-        let left = tune(&folder, more);
-        assert_eq!(left.code, Some(2), "{}", left.stdout);
-        left.stderr
-    };
+    let told = |more: &[&str]| told(&folder, &[&TUNE[..], more].concat());
 
     assert!(told(&["--objective", "maximize godput"]).contains("did you mean `goodput`?"));
     assert!(told(&["--knob", "num_retries="]).contains("has no values"));
@@ -243,7 +217,7 @@ fn a_patch_holds_what_was_set_and_settings_below_settings() {
 
 #[test]
 fn what_has_no_value_is_told_before_the_search_and_no_reason_to_keep_the_settings() {
-    let aimless = SCENARIO.replace("slo: {latency_s: 2}\n", "");
+    let aimless = FLAKY.replace("slo: {latency_s: 1}\n", "");
     let folder = folder("tune-unknown").with("tiny.yaml", &aimless);
 
     let goodput = tune(&folder, &[]);
@@ -313,11 +287,7 @@ fn the_present_settings_and_a_bound_that_is_left_out_are_told() {
 #[test]
 fn what_is_given_twice_is_refused() {
     let folder = folder("tune-twice");
-    let told = |more: &[&str]| {
-        let left = tune(&folder, more);
-        assert_eq!(left.code, Some(2), "{}", left.stdout);
-        left.stderr
-    };
+    let told = |more: &[&str]| told(&folder, &[&TUNE[..], more].concat());
     let both = [
         "--knob",
         "timeout=1,2",

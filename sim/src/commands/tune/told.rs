@@ -206,20 +206,12 @@ impl Answer<'_> {
             let cells = metrics.iter().enumerate().map(value);
             rows.push(cells.chain([label]).collect());
         }
-        let widths: Vec<usize> = (0..rows[0].len())
-            .map(|column| {
-                let cells = rows.iter().map(|row| row[column].chars().count());
-                cells.max().unwrap_or(0)
-            })
-            .collect();
         let mut text =
             "\nThe present settings, the finalists and what no other candidate beats in every \
                         metric, on fresh seeds (mean ± half of the 95 % interval):\n"
                 .to_owned();
-        for row in rows {
-            let cells = row.iter().zip(&widths);
-            let line: Vec<String> = cells.map(|(c, &w)| format!("{c:<w$}")).collect();
-            let _ = writeln!(text, "  {}", line.join("  ").trim_end());
+        for line in reports::aligned(&rows) {
+            let _ = writeln!(text, "  {line}");
         }
         text
     }

@@ -1,63 +1,12 @@
 //! Exchanges and streams that break, each as LiteLLM's client reported it when it was asked over HTTP
 //! (both versions); drips, lies, removed models; each by rate, by schedule, or one by one.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 use std::time::Duration;
 
-use mock_providers::{Break, Manner, Provider, ProviderCall, ProviderSpec, Reply, retry_after};
-use router::{
-    DeploymentId, Epoch, ErrorClass, Failure, Instant, Outcome, Reached, RequestId, RetryAfter,
-    Seed,
-};
+use mock_providers::{Break, Manner, Provider, ProviderSpec, Reply, retry_after};
+use router::{Epoch, ErrorClass, Outcome, Reached, RetryAfter, Seed};
 
-/// A provider of constant times (100 ms to the first token, 10 ms for each further one).
-fn provider_with(settings: &str) -> Provider {
-    let json = format!(
-        r#"{{"latency": {{"first_token": {{"constant": {{"ms": 100}}}},
-                          "per_output_token": {{"constant": {{"ms": 10}}}}}}, {settings}}}"#
-    );
-    let spec: ProviderSpec = serde_json::from_str(&json).unwrap();
-    let written = serde_json::to_string(&spec).unwrap();
-    assert_eq!(
-        serde_json::from_str::<ProviderSpec>(&written).unwrap(),
-        spec
-    );
-    Provider::new(&spec, Seed(3), 0, Epoch::default()).unwrap()
-}
-
-fn provider(faults: &str) -> Provider {
-    provider_with(&format!(r#""faults": [{faults}]"#))
-}
-
-fn call(request: u64, stream: bool) -> ProviderCall {
-    ProviderCall {
-        request: RequestId(request),
-        attempt: 0,
-        deployment: DeploymentId(0),
-        prompt_tokens: 100,
-        output_tokens: 11,
-        max_tokens: None,
-        stream,
-        beginning: mock_providers::Beginning::default(),
-        batch: false,
-    }
-}
-
-fn at(seconds: f64) -> Instant {
-    Instant::from_secs_f64(seconds)
-}
-
-fn failure(reply: &Reply) -> Option<Failure> {
-    match reply.outcome {
-        Outcome::Failure(failure) => Some(failure),
-        Outcome::Success { .. } => None,
-    }
-}
-
-fn status_at(provider: &mut Provider, seconds: f64) -> Option<u16> {
-    failure(&provider.respond(at(seconds), &call(0, false))).and_then(|f| f.status)
-}
+use super::{at, call, failure, provider, provider_with, status_at};
 
 /// Class, status and how far it came; `None`: an answer.
 type Seen = Option<(ErrorClass, Option<u16>, Reached)>;
@@ -204,7 +153,7 @@ fn an_answer_that_drips_takes_its_time_for_each_token() {
 fn a_model_is_gone_from_its_moment_on_and_back_at_another() {
     let mut provider = provider(r#"{"model_gone": {"from_s": 60, "to_s": 90}}"#);
 
-    let met = [59.9, 60.0, 89.9, 90.0].map(|s| status_at(&mut provider, s));
+    let met = [59.9, 60.0, 89.9, 90.0].map(|s| status_at(&mut provider, s, false));
 
     assert_eq!(met, [None, Some(404), Some(404), None]);
 }
@@ -260,7 +209,7 @@ fn a_script_meets_attempts_one_by_one() {
             r#"{{"scripted": {{"steps": {steps}, "repeat": {repeat}}}}}"#
         ));
         (0..9)
-            .map(|n| status_at(&mut provider, f64::from(n)))
+            .map(|n| status_at(&mut provider, f64::from(n), false))
             .collect::<Vec<_>>()
     };
 
@@ -276,7 +225,7 @@ fn what_a_fault_before_it_decides_does_not_move_a_script_on() {
         r#"{"outage": {"to_s": 10}}, {"scripted": {"steps": [{"outage": {"status": 502}}]}}"#,
     );
 
-    let met = [0.0, 5.0, 10.0, 11.0].map(|s| status_at(&mut provider, s));
+    let met = [0.0, 5.0, 10.0, 11.0].map(|s| status_at(&mut provider, s, false));
 
     assert_eq!(met, [Some(503), Some(503), Some(502), None]);
 }

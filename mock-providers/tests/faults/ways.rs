@@ -1,10 +1,9 @@
 //! Every fault strikes by rate, by schedule, and one by one, and whom it strikes does not depend on
 //! what it does.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+use mock_providers::Provider;
 
-use mock_providers::{Provider, ProviderCall, ProviderSpec};
-use router::{DeploymentId, Epoch, Instant, RequestId, Seed};
+use super::{at, call, provider};
 
 /// A fault: its name, its key, and its settings beside share and schedule.
 type Case = (&'static str, &'static str, &'static str);
@@ -138,18 +137,7 @@ impl Pair {
 
     /// Whether the fault strikes attempt `n`, made at this second.
     fn strikes(&mut self, n: u64, second: f64) -> bool {
-        let call = ProviderCall {
-            request: RequestId(n),
-            attempt: 0,
-            deployment: DeploymentId(0),
-            prompt_tokens: 100,
-            output_tokens: 11,
-            max_tokens: None,
-            stream: true,
-            beginning: mock_providers::Beginning::default(),
-            batch: false,
-        };
-        let at = Instant::from_secs_f64(second);
+        let (at, call) = (at(second), call(n, true));
         self.with.respond(at, &call) != self.without.respond(at, &call)
     }
 
@@ -159,17 +147,6 @@ impl Pair {
         let struck = (0..10_000).map(strikes).filter(|&struck| struck).count();
         f64::from(u32::try_from(struck).unwrap()) / 10_000.0
     }
-}
-
-/// A provider of constant times with these faults.
-fn provider(faults: &str) -> Provider {
-    let json = format!(
-        r#"{{"latency": {{"first_token": {{"constant": {{"ms": 100}}}},
-                          "per_output_token": {{"constant": {{"ms": 10}}}}}},
-             "faults": [{faults}]}}"#
-    );
-    let spec: ProviderSpec = serde_json::from_str(&json).unwrap();
-    Provider::new(&spec, Seed(3), 0, Epoch::default()).unwrap()
 }
 
 /// The fault of a case with the share and the schedule.
@@ -221,10 +198,10 @@ fn by_schedule_it_strikes_while_it_is_on_and_never_else() {
         let random = r#""random": {"gap_mean_s": 20, "gap_cv": 1, "duration_mean_s": 20,
                                    "duration_cv": 1}"#;
         let mut pair = Pair::new(case.1, &fault(case, 1.0, random));
-        let spans = pair.with.fault_spans(Instant::from_secs_f64(400.0));
+        let spans = pair.with.fault_spans(at(400.0));
         assert!(spans.len() > 3, "{name}: {spans:?}");
         for step in 0..400 {
-            let now = Instant::from_secs_f64(f64::from(step));
+            let now = at(f64::from(step));
             let on = spans.iter().any(|span| span.from <= now && now < span.to);
             assert_eq!(pair.strikes(0, f64::from(step)), on, "{name} at {now}");
         }
