@@ -9,6 +9,7 @@
 
 mod advice;
 mod aligned;
+mod capacity;
 mod comparison;
 mod console;
 mod distribution;
@@ -41,6 +42,10 @@ mod time_buckets;
 
 pub use advice::{Findings, findings, headline};
 pub use aligned::aligned;
+pub use capacity::{
+    Below, Bottleneck, CapacityGroup, CapacityLine, CapacityRecord, Headroom, Measure, Outage,
+    SizeFound, SizeUnit, capacity_finding, capacity_markdown, capacity_table,
+};
 pub use console::console;
 pub use distribution::{Bin, Distribution};
 pub use error::ReportError;

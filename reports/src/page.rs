@@ -5,6 +5,7 @@
 
 use crate::{
     advice::{Findings, findings},
+    capacity::capacity_section,
     comparison::Verdict,
     console::basis,
     error::ReportError,
@@ -35,6 +36,7 @@ pub(crate) fn page_with(sweep: &SweepRecord, drawings: &[Drawing]) -> String {
         None => (None, [].as_slice()),
     };
     parts.extend(key.map(|key| figures("The picture", &[key])));
+    parts.extend(sweep.capacity.as_ref().map(capacity_section));
     parts.push(list("What each setting does", &findings.axes));
     parts.push(arms(sweep));
     parts.push(senders(sweep));

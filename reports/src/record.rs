@@ -5,7 +5,7 @@
 use router::{CooldownReason, ErrorClass, FallbackReason};
 use serde::{Deserialize, Serialize};
 
-use crate::{distribution::Distribution, senders::SenderRecord};
+use crate::{capacity::CapacityRecord, distribution::Distribution, senders::SenderRecord};
 
 /// Everything that one run left behind. Its size does not depend on the number of requests.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -340,6 +340,9 @@ pub struct SweepRecord {
     /// What was found, where a search made the record; it stands in the place of the headline.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answer: Vec<String>,
+    /// What is needed, where a capacity plan made the record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capacity: Option<CapacityRecord>,
     /// What the reader should know, such as rows dropped from a trace.
     pub notes: Vec<String>,
     /// Keys of the configuration that have no effect, with the reason.

@@ -255,6 +255,7 @@ fn requests(
         rate_multiplier: slice.rate_multiplier,
         repeat: spec.repeat.unwrap_or(1),
         period_ns,
+        partial: 0,
     };
     let whole_ns = period_ns.saturating_mul(u64::from(replay.repeat));
     let duration = Duration::from_nanos(replay.scaled(whole_ns));

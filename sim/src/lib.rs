@@ -8,6 +8,8 @@
 //! What is heard on the way is an [`Observer`](router::Observer): `reports`' recorder for tables
 //! and pages, [`Story`] for the whole story of one request, `()` for nothing.
 
+mod by_group;
+pub mod capacity;
 mod deadline;
 mod error;
 mod event_queue;
@@ -22,11 +24,12 @@ mod unfinished;
 mod verdict;
 mod watch;
 
+pub use by_group::record_groups;
 pub use error::SimError;
 pub use event_queue::EventQueue;
 pub use finder::{Sought, find_first};
 pub use simulation::{RunEnd, simulate, simulate_watched};
 pub use story::Story;
-pub use sweep_run::{record_run, run_plans, sweep_record};
+pub use sweep_run::{for_plans, record_run, run_plans, sweep_record};
 pub use verdict::{ExpectError, Finding, Verdict, bound_text, check_metrics, judge, labels_text};
 pub use watch::Watch;

@@ -61,10 +61,24 @@ pub fn run_plans(
     jobs: NonZeroUsize,
     watch: &impl Watch,
 ) -> Result<Vec<RunRecord>, SimError> {
+    for_plans(plans, jobs, watch, |plan| record_run(plan, watch))
+}
+
+/// Does `run` with plans on `jobs` threads. What it gives comes in the order of the plans, without
+/// those that were called off.
+///
+/// # Errors
+///
+/// As [`run_plans`].
+pub fn for_plans<T: Send + Sync>(
+    plans: &[RunPlan],
+    jobs: NonZeroUsize,
+    watch: &impl Watch,
+    run: impl Fn(&RunPlan) -> Result<T, SimError> + Sync,
+) -> Result<Vec<T>, SimError> {
     let mut by_replication: Vec<usize> = (0..plans.len()).collect();
     by_replication.sort_by_key(|&index| plans[index].replication);
-    let records: Vec<OnceLock<Result<RunRecord, SimError>>> =
-        plans.iter().map(|_| OnceLock::new()).collect();
+    let done: Vec<OnceLock<Result<T, SimError>>> = plans.iter().map(|_| OnceLock::new()).collect();
     let next = AtomicUsize::new(0);
 
     let work = || {
@@ -72,7 +86,7 @@ pub fn run_plans(
             if watch.is_cancelled() {
                 return;
             }
-            let is_first = records[index].set(record_run(&plans[index], watch)).is_ok();
+            let is_first = done[index].set(run(&plans[index])).is_ok();
             assert!(is_first, "each plan is taken once");
         }
     };
@@ -83,10 +97,9 @@ pub fn run_plans(
         work();
     });
 
-    records
-        .into_iter()
+    done.into_iter()
         .filter_map(OnceLock::into_inner)
-        .filter(|record| !matches!(record, Err(SimError::Cancelled)))
+        .filter(|given| !matches!(given, Err(SimError::Cancelled)))
         .collect()
 }
 
@@ -135,6 +148,7 @@ pub fn sweep_record(scenario: &Scenario, runs: Vec<RunRecord>, command: String) 
         reference: scenario.reference(),
         partial,
         answer: Vec::new(),
+        capacity: None,
         notes: notes(scenario),
         ignored: scenario.ignored_in_lines().to_vec(),
         scenario_text: scenario.text().to_owned(),
@@ -149,7 +163,7 @@ fn notes(scenario: &Scenario) -> Vec<String> {
     scenario.notes().iter().cloned().chain(told).collect()
 }
 
-fn recorder_setup(plan: &RunPlan) -> RecorderSetup {
+pub(crate) fn recorder_setup(plan: &RunPlan) -> RecorderSetup {
     let deployments = plan
         .router
         .deployments

@@ -6,6 +6,7 @@
 mod arms;
 mod axes;
 mod canvas;
+mod capacity;
 mod deployments;
 mod frontier;
 mod heatmap;
@@ -42,6 +43,7 @@ pub const fn plots() -> &'static [&'static dyn Plot] {
 }
 
 const ALL: &[&dyn Plot] = &[
+    &capacity::Capacity,
     &heatmap::Heatmap,
     &arms::Arms,
     &frontier::Frontier::LATENCY,

@@ -13,6 +13,7 @@ pub(crate) mod lengths;
 pub(crate) mod log_normal;
 pub(crate) mod rate;
 pub mod senders;
+mod times;
 pub mod trace;
 pub mod trace_stats;
 
@@ -87,6 +88,8 @@ pub(crate) struct Replay {
     pub repeat: u32,
     /// Length of one round, in nanoseconds as recorded.
     pub period_ns: u64,
+    /// Rows of one round more, which is cut short.
+    pub partial: usize,
 }
 
 impl Workload {
@@ -133,7 +136,9 @@ impl Workload {
         let seconds = self.duration.as_secs_f64();
         match &self.traffic {
             Traffic::Generated { rate, .. } => rate.expected_until(seconds),
-            Traffic::Replayed(replay) => replay.rows.len() as f64 * f64::from(replay.repeat),
+            Traffic::Replayed(replay) => {
+                replay.rows.len() as f64 * f64::from(replay.repeat) + replay.partial as f64
+            }
             Traffic::Clients(clients) => clients
                 .iter()
                 .map(|client| client.rate.expected_until(seconds))
@@ -234,7 +239,8 @@ impl Iterator for Arrivals<'_> {
                 if *row == replay.rows.len() {
                     (*row, *round) = (0, *round + 1);
                 }
-                if *round >= replay.repeat {
+                let is_partial = *round >= replay.repeat;
+                if is_partial && (*round > replay.repeat || *row >= replay.partial) {
                     return None;
                 }
                 let next = &replay.rows[*row];

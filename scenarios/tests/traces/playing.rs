@@ -169,3 +169,34 @@ fn the_azure_scenario_of_the_library_plays_the_whole_trace() {
     };
     assert_eq!((stats.rows, stats.peak_per_min), (19_366, 507));
 }
+
+#[test]
+fn a_trace_under_more_load_fills_the_same_time() {
+    let Some((plan, _)) = load("{trace: {file: DATA/azure_llm_2023_conv.csv}}") else {
+        return;
+    };
+    let once = arrivals(&plan);
+
+    let more = plan.workload.times(1.5);
+    let all: Vec<Arrival> = more.arrivals(plan.seed).collect();
+
+    assert_eq!(more.duration(), plan.workload.duration());
+    assert!(all.is_sorted_by_key(|arrival| arrival.at));
+    // A round in two thirds of the time, and its first half again.
+    assert_eq!(
+        all[..once.len()].last().unwrap().at.as_nanos(),
+        2_334_481_291_333
+    );
+    assert!(
+        all.len().abs_diff(once.len() * 3 / 2) < 500,
+        "{}",
+        all.len()
+    );
+    let end = Instant::ZERO + more.duration();
+    assert!(all.iter().all(|arrival| arrival.at < end));
+    let expected = more.expected_arrivals();
+    assert!((expected - f64::from(u32::try_from(all.len()).unwrap())).abs() < 0.5);
+    // Times of 1 change nothing.
+    let same: Vec<Arrival> = plan.workload.times(1.0).arrivals(plan.seed).collect();
+    assert_eq!(same, once);
+}

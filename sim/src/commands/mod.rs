@@ -6,6 +6,7 @@ mod explain;
 mod gate;
 mod list;
 mod mock;
+mod plan;
 mod run;
 mod settings_text;
 mod sweep;
@@ -43,6 +44,7 @@ pub(crate) fn execute(cli: Cli) -> Result<Ended, Complaint> {
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Sweep(args)) => sweep::sweep(&args),
         Some(Command::Compare(args)) => compare::compare(&args),
+        Some(Command::Plan(args)) => plan::plan(&args),
         Some(Command::Gate(args)) => gate::gate(&args),
         Some(Command::Tune(args)) => tune::tune(&args),
         Some(Command::List(args)) => list::list(&args),

@@ -168,6 +168,23 @@ const LEAST_LEFT: f64 = 1e-3;
 pub const WORST: f64 = -1e9;
 
 impl Bound {
+    /// Reads bounds with `;` between them: `success >= 99.5%; p99 <= 8s`.
+    ///
+    /// # Errors
+    ///
+    /// With the part that makes no sense, or if there is none.
+    pub fn read_all(text: &str) -> Result<Vec<Self>, ObjectiveError> {
+        let parts = text.split(';').map(str::trim);
+        let bounds: Vec<Self> = parts
+            .filter(|part| !part.is_empty())
+            .map(Self::read)
+            .collect::<Result<_, _>>()?;
+        match bounds.is_empty() {
+            true => Err(wrong("nothing is asked for")),
+            false => Ok(bounds),
+        }
+    }
+
     fn read(text: &str) -> Result<Self, ObjectiveError> {
         let (relation, (name, limit)) = if let Some(parts) = text.split_once("<=") {
             (Relation::AtMost, parts)

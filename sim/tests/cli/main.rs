@@ -5,6 +5,7 @@
 mod broken;
 mod gate;
 mod mock;
+mod plan;
 mod results;
 mod tune;
 mod words;
