@@ -183,7 +183,10 @@ impl Router {
         let state = self.requests.peek(ticket);
         let overrides = state.request.overrides.as_deref();
         let embedding = overrides.is_some_and(|o| o.api == Api::Embedding);
-        if state.request.is_blocking() || (embedding && !self.config.profile.embeddings_spend) {
+        let profile = &self.config.profile;
+        let unheard = (embedding && !profile.embeddings_spend)
+            || (state.after_break && !profile.continuations_spend);
+        if state.request.is_blocking() || unheard {
             return;
         }
         let prices = &self.config.deployments[deployment.index()].prices;

@@ -11,7 +11,7 @@ use crate::{
     num_retries,
     observe::{Event, FallbackReason, Observer},
     outcome::ErrorClass,
-    request::ModelId,
+    request::{Api, ModelId},
     retry,
     route_error::RouteError,
     router::Router,
@@ -100,9 +100,7 @@ impl Router {
         if !allowance.by_policy && (!worth || faulty) {
             return self.fall_back(now, ticket, error, obs);
         }
-        // After a broken stream nobody sleeps, so a lone deployment is not tried again. (FACTS 45)
-        let sleepless = self.requests.peek(ticket).after_break && health.all == 1;
-        if allowance.retries == 0 || sleepless {
+        if allowance.retries == 0 {
             return self.fall_back(now, ticket, error, obs);
         }
         self.remember_failure(ticket);
@@ -226,7 +224,10 @@ impl Router {
         let Some(failed) = state.hop.failed else {
             return false;
         };
-        if !settings.enable_weighted_failover || !shuffles {
+        let overrides = state.request.overrides.as_deref();
+        let barred = !self.config.profile.embeddings_fail_over
+            && overrides.is_some_and(|o| o.api == Api::Embedding);
+        if !settings.enable_weighted_failover || !shuffles || barred {
             return false;
         }
         let target = self.registry.target(state.hop.group);

@@ -60,6 +60,9 @@ pub struct PricingRules {
     pub cache_price_of_base_model: bool,
     /// Whether a `base_model` may name another provider's model (observed).
     pub base_model_of_any_provider: bool,
+    /// Whether cost-based routing ranks a deployment by the registry's entry of its `base_model`, where
+    /// there is one (`cost-base-model-*`).
+    pub base_model_ranks: bool,
 }
 
 impl PricingRules {
@@ -70,6 +73,7 @@ impl PricingRules {
         output_tier_alone_counts: true,
         cache_price_of_base_model: true,
         base_model_of_any_provider: true,
+        base_model_ranks: true,
     };
     /// LiteLLM 1.92.0.
     pub const LITELLM_1_92: Self = Self {
@@ -78,6 +82,7 @@ impl PricingRules {
         output_tier_alone_counts: false,
         cache_price_of_base_model: false,
         base_model_of_any_provider: false,
+        base_model_ranks: false,
     };
 }
 

@@ -124,6 +124,11 @@ pub struct Profile {
     /// Whether the hop of an order tier of which nobody is left ends, and does not take the other
     /// tiers' deployments (6.6, observed).
     pub order_pin_is_strict: bool,
+    /// Whether weighted failover holds for embeddings (6.7, `weighted-failover-embedding-*`).
+    pub embeddings_fail_over: bool,
+    /// Whether `update_settings` also takes content-policy fallbacks, tag filtering, pre-call checks
+    /// and the arguments of the same strategy (1.9, `runtime-update-*`).
+    pub more_settings_change: bool,
     /// The status of `RouterRateLimitError` (4.7).
     pub no_deployments_status: Option<u16>,
     /// From where on a stream that fails is no ordinary failed attempt: it is not retried, and goes
@@ -199,6 +204,11 @@ pub struct Profile {
     pub windows_leak_over_known: bool,
     /// Whether embeddings are added to budgets (observed).
     pub embeddings_spend: bool,
+    /// Whether the answer that goes on for a stream that broke is added to budgets (observed).
+    pub continuations_spend: bool,
+    /// Whether a stream that broke and goes on elsewhere ends in the counts of the group that goes on,
+    /// and not in those of the group where it began (observed).
+    pub broken_streams_end_elsewhere: bool,
     /// Whether a deployment whose `model_name` has stars can be benched (1.7, quirk Q38). Corrected: it
     /// can, for every name that it serves (BR-056).
     pub wildcards_cool: bool,

@@ -33,7 +33,7 @@ pub(crate) struct RateLimits {
     reserves: Option<UsageArgs>,
     /// Its arguments while it is told of answers.
     hears: Option<UsageArgs>,
-    /// `enforce_model_rate_limits`; LiteLLM reads it only when a router is built.
+    /// `enforce_model_rate_limits`.
     enforces: bool,
     refused_requests_count: bool,
     reserves_after_the_instant: bool,
@@ -102,6 +102,11 @@ impl RateLimits {
     /// Whether `enforce_model_rate_limits` is on.
     pub(crate) const fn enforces(&self) -> bool {
         self.enforces
+    }
+
+    /// Whether `enforce_model_rate_limits` is on from now on.
+    pub(crate) fn enforce(&mut self, on: bool) {
+        self.enforces = on;
     }
 
     /// Whether `usage-based-routing-v2` reserves and hears of answers from now on, and with which

@@ -1,23 +1,65 @@
 //! Changes to a router at work. What it has counted and who is benched survive them.
 
+use std::time::Duration;
+
 use crate::{
+    StrategySpec,
     config::RouterSettings,
     error::ConfigError,
     fallback::ListsGiven,
     filters::OptionalFilters,
     plan::Fixed,
+    profile::Profile,
     request::{DeploymentId, ModelId},
     router::Router,
     routing_groups,
 };
 
+/// The settings after an update: only some of them can change at work, and lengths of time lose what
+/// is below a second. (semantics 1.9, quirk Q42; `runtime-update-*`)
+fn changed(before: &RouterSettings, to: RouterSettings, profile: &Profile) -> RouterSettings {
+    let whole = |length: Duration| Duration::from_secs(length.as_secs());
+    let mut settings = RouterSettings {
+        routing_strategy: to.routing_strategy,
+        routing_groups: to.routing_groups,
+        allowed_fails: to.allowed_fails,
+        cooldown_time: to.cooldown_time.map(whole),
+        num_retries: to.num_retries,
+        timeout: to.timeout.map(whole),
+        retry_after: whole(to.retry_after),
+        fallbacks: to.fallbacks,
+        context_window_fallbacks: to.context_window_fallbacks,
+        retry_policy: to.retry_policy,
+        model_group_retry_policy: to.model_group_retry_policy,
+        model_group_alias: to.model_group_alias,
+        enable_weighted_failover: to.enable_weighted_failover,
+        ..before.clone()
+    };
+    if profile.more_settings_change {
+        settings.content_policy_fallbacks = to.content_policy_fallbacks;
+        settings.enable_tag_filtering = to.enable_tag_filtering;
+        settings.tag_routing_prefix = to.tag_routing_prefix;
+        settings.optional_pre_call_checks = to.optional_pre_call_checks;
+    } else if same_kind(&settings.routing_strategy, &before.routing_strategy) {
+        settings.routing_strategy = before.routing_strategy.clone();
+    }
+    settings
+}
+
+/// Whether two strategies differ in their arguments at most.
+fn same_kind(one: &StrategySpec, other: &StrategySpec) -> bool {
+    std::mem::discriminant(one) == std::mem::discriminant(other)
+}
+
 impl Router {
-    /// Takes these settings from now on. A strategy that is chosen anew goes on with what it counted
-    /// before; requests under way keep the retries that they were allowed.
+    /// Takes of these settings what LiteLLM's `update_settings` takes; the others stay. A strategy that
+    /// is chosen anew goes on with what it counted before; requests under way keep the retries that
+    /// they were allowed.
     ///
     /// # Errors
     /// If the routing groups make no sense. Nothing changes then.
     pub fn update_settings(&mut self, settings: RouterSettings) -> Result<(), ConfigError> {
+        let settings = changed(&self.config.settings, settings, &self.config.profile);
         routing_groups::check(&settings, &self.config.profile)?;
         let before = std::mem::replace(&mut self.config.settings, settings);
         if OptionalFilters::depend_on(&before, &self.config.settings) {
@@ -26,6 +68,8 @@ impl Router {
         self.strategies.select(&self.config.settings);
         let (reserves, hears) = self.strategies.usage_v2();
         let deployments = self.config.deployments.len();
+        let checks = &self.config.settings.optional_pre_call_checks;
+        self.rate_limits.enforce(checks.enforce_model_rate_limits);
         self.rate_limits.reserve(reserves, hears, deployments);
         self.relearn();
         Ok(())

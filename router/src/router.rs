@@ -229,17 +229,17 @@ impl Router {
                 usage,
                 first_token_after,
             } => {
-                // A stream that was cut before its first frame is answered and not counted, in 1.92.
-                // (`stream-cut-0-is-a-success`)
+                // A stream that was cut before its first frame is answered and not counted by anybody, in
+                // 1.92. (`stream-cut-0-is-a-success`, `least-busy-cut-stream`)
                 if !heard_nothing {
                     let successes = &mut self.states[deployment.index()].successes;
                     successes.increment(now, COUNT_TTL);
+                    self.strategies
+                        .on_finished(now, &state.sent(deployment), all_took, outcome);
+                    self.rate_limits.answered(now, deployment, *usage);
+                    self.spend(now, ticket, deployment, *usage);
+                    self.pin_prefix(now, ticket, deployment);
                 }
-                self.strategies
-                    .on_finished(now, &state.sent(deployment), all_took, outcome);
-                self.rate_limits.answered(now, deployment, *usage);
-                self.spend(now, ticket, deployment, *usage);
-                self.pin_prefix(now, ticket, deployment);
                 self.store_in_cache(now, ticket, *usage);
                 self.probe_succeeded(now, ticket, obs);
                 let state = self.requests.peek(ticket);
@@ -257,15 +257,24 @@ impl Router {
             Outcome::Failure(failure) => {
                 self.charge(now, ticket, deployment, Some(failure), obs);
                 self.probe_failed(now, ticket);
-                let state = self.requests.peek(ticket);
-                self.strategies
-                    .on_finished(now, &state.sent(deployment), all_took, outcome);
+                let broke = self.config.profile.broken_streams_end_elsewhere
+                    && failure.reached() != Reached::Nothing;
+                if !broke {
+                    let state = self.requests.peek(ticket);
+                    self.strategies
+                        .on_finished(now, &state.sent(deployment), all_took, outcome);
+                }
                 self.requests.get(ticket).in_failed_attempts += took;
                 let error = RouteError::Attempt {
                     deployment,
                     failure: *failure,
                 };
                 let next = self.after_failure(now, ticket, error, obs);
+                if broke {
+                    let state = self.requests.peek(ticket);
+                    self.strategies
+                        .on_finished(now, &state.sent(deployment), all_took, outcome);
+                }
                 let step = self.go_on(now, ticket, next, obs);
                 Turn { step, released }
             }
@@ -372,8 +381,16 @@ fn check(config: &RouterConfig) -> Result<(), ConfigError> {
                 model: model.clone(),
             });
         }
+        let weight = deployment.weight;
+        if let Some(found) = weight.filter(|w| !w.is_finite()) {
+            return Err(ConfigError::BadNumber {
+                key: "weight",
+                deployment: deployment.id.clone(),
+                found,
+                accepted: "a finite number",
+            });
+        }
         let numbers = [
-            ("weight", deployment.weight),
             ("input_cost_per_token", deployment.own_prices.input),
             ("output_cost_per_token", deployment.own_prices.output),
         ];

@@ -15,8 +15,13 @@ use std::{collections::VecDeque, mem, time::Duration};
 
 use super::{Candidates, PickContext, RoutingStrategy, Sent};
 use crate::{
-    dictionary::Dictionary, outcome::Outcome, request::DeploymentId, rng::KeyedRng,
-    rules::LeastBusyRules, shared_state::SharedStore, time::Instant,
+    dictionary::Dictionary,
+    outcome::{Outcome, Reached},
+    request::DeploymentId,
+    rng::KeyedRng,
+    rules::LeastBusyRules,
+    shared_state::SharedStore,
+    time::Instant,
 };
 
 /// The strategy for these rules.
@@ -255,6 +260,12 @@ impl RoutingStrategy for LeastBusy {
         let change = self.change(now, sent, -1);
         match outcome {
             Outcome::Success { .. } => self.books.late.push_back(change),
+            // The end of a stream that broke is heard of after the next choice.
+            Outcome::Failure(failure)
+                if self.one_dictionary && failure.reached() != Reached::Nothing =>
+            {
+                self.books.late.push_back(change);
+            }
             Outcome::Failure(_) => {
                 // Whatever this instant added comes first, or the count would go below zero.
                 while let Some(earlier) = self.books.late.pop_front() {

@@ -3,6 +3,9 @@
 //! The weights are `weight`, else `rpm`, else `tpm`, else all alike; which of them is used depends on
 //! the candidates, so a cooldown can change it. While every member of a group is a candidate the
 //! draw comes from a table made once, whatever the group's size.
+//!
+//! LiteLLM takes negative weights too, and draws by running sums that then go down: 1.92 halves the
+//! list as if they rose, 1.110 takes the first sum that is above the draw. (`weights-negative-*`)
 
 use rand_distr::{Distribution, weighted::WeightedAliasIndex};
 
@@ -22,6 +25,8 @@ pub(super) struct SimpleShuffle {
 enum Draw {
     Evenly,
     Weighted(WeightedAliasIndex<f64>),
+    /// Some weights are negative: there is no table for that.
+    BySums,
 }
 
 impl SimpleShuffle {
@@ -40,12 +45,12 @@ impl SimpleShuffle {
             |d| d.tpm.map(as_weight),
         ];
         let values = |value: Value| candidates.iter().map(move |&d| value(cx.config(d)));
-        VALUES.into_iter().find(|&value| match self.metric {
-            ShuffleMetric::AnyCandidate => values(value).flatten().any(|v| v > 0.0),
-            ShuffleMetric::FirstCandidate => {
-                values(value).next().flatten().is_some()
-                    && values(value).map(Option::unwrap_or_default).sum::<f64>() > 0.0
-            }
+        VALUES.into_iter().find(|&value| {
+            let told = match self.metric {
+                ShuffleMetric::AnyCandidate => values(value).flatten().any(|v| v > 0.0),
+                ShuffleMetric::FirstCandidate => values(value).next().flatten().is_some(),
+            };
+            told && values(value).map(Option::unwrap_or_default).sum::<f64>() > 0.0
         })
     }
 
@@ -53,14 +58,10 @@ impl SimpleShuffle {
         let Some(value) = self.deciding(cx, members) else {
             return Draw::Evenly;
         };
-        let weights = members
-            .iter()
-            .map(|&d| value(cx.config(d)).unwrap_or(0.0).max(0.0));
-        match WeightedAliasIndex::new(weights.collect()) {
-            Ok(table) => Draw::Weighted(table),
-            // Only if all weights are zero or one is not finite, which `Router::new` refuses.
-            Err(_) => Draw::Evenly,
-        }
+        let weights = members.iter().map(|&d| value(cx.config(d)).unwrap_or(0.0));
+        // There is no table if a weight is negative: their sum is above zero, and `Router::new`
+        // refuses what is not finite.
+        WeightedAliasIndex::new(weights.collect()).map_or(Draw::BySums, Draw::Weighted)
     }
 }
 
@@ -80,17 +81,25 @@ impl RoutingStrategy for SimpleShuffle {
             if self.whole[group].is_none() {
                 self.whole[group] = Some(self.draw(cx, members));
             }
-            return match &self.whole[group] {
-                Some(Draw::Weighted(table)) => members.get(table.sample(rng)).copied(),
-                _ => members.get(rng.below(members.len())).copied(),
-            };
+            match &self.whole[group] {
+                Some(Draw::Weighted(table)) => return members.get(table.sample(rng)).copied(),
+                Some(Draw::BySums) => {}
+                Some(Draw::Evenly) | None => {
+                    return members.get(rng.below(members.len())).copied();
+                }
+            }
         }
         let Some(value) = self.deciding(cx, members) else {
             return members.get(rng.below(members.len())).copied();
         };
-        let weight = |d: DeploymentId| value(cx.config(d)).unwrap_or(0.0).max(0.0);
+        let weight = |d: DeploymentId| value(cx.config(d)).unwrap_or(0.0);
         let total: f64 = members.iter().map(|&d| weight(d)).sum();
-        let mut left = rng.unit() * total;
+        let drawn = rng.unit() * total;
+        if self.metric == ShuffleMetric::FirstCandidate && members.iter().any(|&d| weight(d) < 0.0)
+        {
+            return halved(members, drawn, weight);
+        }
+        let mut left = drawn;
         for &deployment in members {
             left -= weight(deployment);
             if left < 0.0 {
@@ -104,6 +113,24 @@ impl RoutingStrategy for SimpleShuffle {
     fn on_groups_changed(&mut self) {
         self.whole.clear();
     }
+}
+
+/// Whom a search by halves finds among running sums that need not rise.
+fn halved(
+    members: &[DeploymentId],
+    drawn: f64,
+    weight: impl Fn(DeploymentId) -> f64,
+) -> Option<DeploymentId> {
+    let sum = |upto: usize| members[..=upto].iter().map(|&d| weight(d)).sum::<f64>();
+    let (mut low, mut high) = (0, members.len().saturating_sub(1));
+    while low < high {
+        let middle = usize::midpoint(low, high);
+        match drawn < sum(middle) {
+            true => high = middle,
+            false => low = middle + 1,
+        }
+    }
+    members.get(low).copied()
 }
 
 /// Whether a weight among these candidates is a text, which cannot be compared or added.
@@ -226,5 +253,36 @@ mod tests {
             &shares(configs, &[0, 1, 2], Profile::litellm_1_92()),
             &[third, third, third],
         );
+    }
+
+    #[test]
+    fn a_negative_weight_takes_shares_of_its_neighbours_by_each_versions_search() {
+        let configs = weights([Some(2.0), Some(-1.0), Some(2.0)]);
+        let (one, two) = (1.0 / 3.0, 2.0 / 3.0);
+
+        close(
+            &shares(configs.clone(), &[0, 1, 2], Profile::litellm_1_110()),
+            &[two, 0.0, one],
+        );
+        close(
+            &shares(configs.clone(), &[0, 1, 2], Profile::litellm_1_92()),
+            &[one, 0.0, two],
+        );
+        close(
+            &shares(configs, &[1, 2], Profile::litellm_1_92()),
+            &[0.0, 0.0, 1.0],
+        );
+    }
+
+    #[test]
+    fn weights_whose_sum_is_not_above_zero_decide_nothing() {
+        for profile in [Profile::litellm_1_110(), Profile::litellm_1_92()] {
+            let configs = weights([Some(-3.0), Some(1.0), Some(2.0)]);
+            let third = 1.0 / 3.0;
+            close(
+                &shares(configs, &[0, 1, 2], profile),
+                &[third, third, third],
+            );
+        }
     }
 }

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::{
-    setup::{self, entries, listed_prices, param},
+    known_models,
+    setup::{self, entries, param},
     vector::{ClientStep, Vector},
 };
 
@@ -25,15 +26,15 @@ pub(crate) fn not_modelled(vector: &Vector) -> BTreeSet<String> {
         let provider = param(deployment, "model").and_then(Value::as_str);
         let by_cost = vector.config.router.get("routing_strategy");
         let by_cost = by_cost.is_some_and(|name| name == "cost-based-routing");
-        let listed = |model: &str| model.contains('/') || listed_prices(model).is_some();
+        let listed = |model: &str| model.contains('/') || known_models::entry(model).is_some();
         if by_cost && provider.is_some_and(|model| !listed(model)) {
             features.insert("the price of a model".to_owned());
         }
-        for (key, _) in entries(deployment, "litellm_params") {
-            note_unknown(&mut features, "litellm_params", key, &PARAM_KEYS);
-        }
+        // Whatever else a deployment says is sent to its provider, or shown to who asks.
         for (key, _) in entries(deployment, "model_info") {
-            note_unknown(&mut features, "model_info", key, &INFO_KEYS);
+            if LACKING.contains(&key.as_str()) {
+                features.insert(format!("the model_info setting {key}"));
+            }
         }
     }
     for asked in vector.client.iter().flat_map(ClientStep::requests) {
@@ -55,14 +56,19 @@ fn note_unknown(features: &mut BTreeSet<String>, of: &str, key: &str, known: &[&
     }
 }
 
-const ROUTER_KEYS: [&str; 36] = [
+const ROUTER_KEYS: [&str; 45] = [
+    "alerting_config",
     "allowed_fails",
     "allowed_fails_policy",
+    "assistants_config",
+    "cache_kwargs",
     "cache_responses",
     "caching_groups",
+    "client_ttl",
     "content_policy_fallbacks",
     "context_window_fallbacks",
     "cooldown_time",
+    "debug_level",
     "default_fallbacks",
     "default_litellm_params",
     "default_max_parallel_requests",
@@ -73,6 +79,7 @@ const ROUTER_KEYS: [&str; 36] = [
     "enable_tag_filtering",
     "enable_weighted_failover",
     "fallbacks",
+    "guardrail_list",
     "ignore_invalid_deployments",
     "max_fallbacks",
     "model_group_affinity_config",
@@ -84,10 +91,13 @@ const ROUTER_KEYS: [&str; 36] = [
     "provider_budget_config",
     "retry_after",
     "retry_policy",
+    "router_general_settings",
     "routing_groups",
     "routing_strategy",
     "routing_strategy_args",
+    "search_tools",
     "session_affinity_repin_on_failover",
+    "set_verbose",
     "stream_timeout",
     "tag_filtering_match_any",
     "tag_routing_prefix",
@@ -101,50 +111,10 @@ const GLOBAL_KEYS: [&str; 4] = [
     "request_timeout",
 ];
 
-/// `allowed_fails` and `max_retries` of a deployment are read by nobody.
-const PARAM_KEYS: [&str; 24] = [
-    "allowed_fails",
-    "api_base",
-    "api_key",
-    "budget_duration",
-    "cooldown_time",
-    "custom_llm_provider",
-    "input_cost_per_token",
-    "max_budget",
-    "max_parallel_requests",
-    "max_retries",
-    "model",
-    "num_retries",
-    "order",
-    "output_cost_per_token",
-    "region_name",
-    "request_timeout",
-    "rpm",
-    "silent_model",
-    "stream_timeout",
-    "tag_regex",
-    "tags",
-    "timeout",
-    "tpm",
-    "weight",
-];
+/// What LiteLLM reads of a deployment and the core does not.
+const LACKING: [&str; 2] = ["access_groups", "team_id"];
 
-/// Prices in `model_info` are read by no strategy.
-const INFO_KEYS: [&str; 11] = [
-    "allowed_fails",
-    "allowed_fails_policy",
-    "blocked",
-    "cooldown_time",
-    "id",
-    "input_cost_per_token",
-    "max_input_tokens",
-    "order",
-    "output_cost_per_token",
-    "rpm",
-    "tpm",
-];
-
-const REQUEST_KEYS: [&str; 20] = [
+const REQUEST_KEYS: [&str; 26] = [
     "allowed_model_region",
     "cache",
     "caching",
@@ -156,13 +126,19 @@ const REQUEST_KEYS: [&str; 20] = [
     "litellm_metadata",
     "litellm_session_id",
     "max_retries",
+    "max_tokens",
     "messages",
     "metadata",
     "num_retries",
     "priority",
     "request_timeout",
+    "seed",
     "session_id",
+    "stop",
     "stream_timeout",
+    "temperature",
     "timeout",
+    "tools",
+    "top_p",
     "user",
 ];

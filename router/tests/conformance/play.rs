@@ -3,7 +3,7 @@
 mod mirrors;
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     time::Duration,
 };
 
@@ -12,18 +12,22 @@ use router::{
     RouteError, Router, RouterConfig, Seed, Step, Turn, Wait,
 };
 
+use serde_json::Value;
+
 use crate::{
     asked, filters,
     pace::Pace,
     setup,
+    strategies::set_args,
     trace::{Played, PlayedAttempt, PlayedResult, Trace},
     upstream::{Call, Course, ScriptedUpstream, millis},
-    vector::{Asked, ClientStep, Facts, Getter, Vector},
+    vector::{Asked, ClientStep, Facts, Getter, Object, Vector},
 };
 
 struct World<'a> {
     router: Router,
     names: Vec<String>,
+    deleted: BTreeSet<DeploymentId>,
     upstream: ScriptedUpstream<'a>,
     now: Instant,
     queue: BTreeMap<(Instant, u64), Due>,
@@ -95,6 +99,7 @@ pub(crate) fn play(vector: &Vector, facts: &Facts, config: &RouterConfig, seed: 
     let router = Router::new(config, Seed(seed)).expect("a configuration that LiteLLM accepts");
     let mut world = World {
         names: config.deployments.iter().map(|d| d.id.clone()).collect(),
+        deleted: BTreeSet::new(),
         upstream: ScriptedUpstream::new(vector, config.profile),
         router,
         now: Instant::ZERO,
@@ -164,6 +169,9 @@ impl World<'_> {
                 for (key, value) in settings {
                     setup::set(&mut changed, key, value, version).expect("a setting");
                 }
+                if let Some(args) = settings.get("routing_strategy_args") {
+                    set_args(&mut changed.routing_strategy, args);
+                }
                 self.router
                     .update_settings(changed)
                     .expect("settings that LiteLLM accepts");
@@ -171,19 +179,39 @@ impl World<'_> {
             ClientStep::DeleteDeployment { id } => {
                 let at = self.names.iter().position(|name| name == id);
                 let at = u32::try_from(at.expect("a deployment")).unwrap();
+                self.deleted.insert(DeploymentId(at));
                 self.router.delete_deployment(DeploymentId(at));
             }
-            ClientStep::Query {
-                id,
-                method: Getter::GetModelIds,
-            } => {
-                let mut ids = self.names.clone();
-                ids.sort();
-                ids.dedup();
-                self.trace.queries.insert(id.clone(), ids);
+            ClientStep::Query { id, method, args } => {
+                let found = self.get(method, args);
+                self.trace.queries.insert(id.clone(), found);
             }
         }
         None
+    }
+
+    /// What one of the router's getters says.
+    fn get(&self, getter: &Getter, args: &Object) -> Vec<String> {
+        let config = self.router.config();
+        let left = (0..)
+            .zip(&config.deployments)
+            .filter(|(number, _)| !self.deleted.contains(&DeploymentId(*number)))
+            .map(|(_, deployment)| deployment);
+        let mut found: Vec<String> = match getter {
+            Getter::GetModelIds => {
+                let of = args.get("model_name").and_then(Value::as_str);
+                let asked = left.filter(|d| of.is_none_or(|name| d.model_name == name));
+                asked.map(|d| d.id.clone()).collect()
+            }
+            Getter::GetModelNames => {
+                let aliases = config.settings.model_group_alias.keys();
+                let groups = left.map(|d| &d.model_name);
+                aliases.chain(groups).cloned().collect()
+            }
+        };
+        let mut seen = BTreeSet::new();
+        found.retain(|name| seen.insert(name.clone()));
+        found
     }
 
     /// Waits until the wall clock's second of the minute is in the range.

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::{
-    filters,
+    filters, known_models, odd,
     strategies::{routing_group, set_args, strategy},
     vector::{Config, Object, text},
 };
@@ -32,7 +32,12 @@ pub(crate) fn setup(config: &Config, profile: ProfileName) -> Setup {
 }
 
 fn try_setup(config: &Config, name: ProfileName) -> Result<RouterConfig, String> {
-    let deployments: Result<Vec<_>, _> = config.deployments.iter().map(deployment).collect();
+    let config = &odd::as_taken(config, name)?;
+    let deployments: Result<Vec<_>, _> = config
+        .deployments
+        .iter()
+        .map(|given| deployment(given, name))
+        .collect();
     let mut settings = RouterSettings::default();
     for (key, value) in &config.router {
         if !is_constructor_key(key) {
@@ -118,10 +123,14 @@ pub(crate) fn set(
         "fallbacks" => settings.fallbacks = Some(list()?),
         "max_fallbacks" => settings.max_fallbacks = Some(as_u32(value)),
         "model_group_alias" => {
+            settings.model_group_alias.clear();
             for (alias, target) in value.as_object().expect("an object") {
-                let target = target.get("model").unwrap_or(target);
-                let target = target.as_str().expect("a name").to_owned();
-                settings.model_group_alias.insert(alias.clone(), target);
+                let target = target.get("model").unwrap_or(target).as_str();
+                if let Some(target) = target {
+                    settings
+                        .model_group_alias
+                        .insert(alias.clone(), target.to_owned());
+                }
             }
         }
         "model_group_retry_policy" => settings.model_group_retry_policy = parse(value),
@@ -145,7 +154,7 @@ pub(crate) fn set(
     Ok(())
 }
 
-fn deployment(given: &Object) -> Result<DeploymentConfig, String> {
+fn deployment(given: &Object, version: ProfileName) -> Result<DeploymentConfig, String> {
     let id = given["id"].as_str().expect("every deployment has an id");
     let name = given.get("model_name").and_then(Value::as_str);
     let mut deployment = DeploymentConfig {
@@ -163,7 +172,10 @@ fn deployment(given: &Object) -> Result<DeploymentConfig, String> {
             "model" => {
                 let model = value.as_str().ok_or("litellm_params.model is not a text")?;
                 deployment.model = model.to_owned();
-                deployment.listed_prices = listed_prices(model).unwrap_or_default();
+                deployment.listed_prices = known_models::entry(model)
+                    .map(|known| known.prices)
+                    .unwrap_or_default();
+                deployment.max_input_tokens = known_models::window(model);
             }
             "num_retries" => deployment.num_retries = Some(as_u32(value)),
             "order" => deployment.order = value.as_i64(),
@@ -180,6 +192,15 @@ fn deployment(given: &Object) -> Result<DeploymentConfig, String> {
             // Of filters, read by the driver, by features reported before, or by nobody.
             _ => filters::set_param(&mut deployment, key, value),
         }
+    }
+    let base = given
+        .get("model_info")
+        .and_then(|info| info.get("base_model"))
+        .or_else(|| param(given, "base_model"));
+    if let Some(known) = base.and_then(Value::as_str).and_then(known_models::entry)
+        && version.profile().pricing.base_model_ranks
+    {
+        deployment.listed_prices = known.prices;
     }
     let request_timeout = param(given, "request_timeout").map(seconds);
     deployment.timeout = deployment
@@ -209,20 +230,6 @@ fn deployment(given: &Object) -> Result<DeploymentConfig, String> {
         }
     }
     Ok(deployment)
-}
-
-/// What LiteLLM's price registry says of a model that a vector names without a provider.
-pub(crate) fn listed_prices(model: &str) -> Option<Prices> {
-    let (input, output) = match model {
-        "gpt-4o" => (2.5e-6, 1e-5),
-        "gpt-4o-mini" => (1.5e-7, 6e-7),
-        _ => return None,
-    };
-    Some(Prices {
-        input: Some(input),
-        output: Some(output),
-        ..Prices::default()
-    })
 }
 
 /// The deployments whose address nobody listens on.

@@ -6,7 +6,13 @@ use serde_json::Value;
 use crate::setup::{as_u32, parse, seconds};
 
 pub(crate) fn strategy(name: &Value) -> Result<StrategySpec, String> {
-    let name = name.as_str().unwrap_or_default();
+    // No strategy is one that finds nobody.
+    let none = "provider-budget-routing";
+    let name = if name.is_null() {
+        none
+    } else {
+        name.as_str().unwrap_or_default()
+    };
     StrategySpec::named(name).ok_or_else(|| format!("unknown routing_strategy {name}"))
 }
 

@@ -199,10 +199,11 @@ impl<'a> ScriptedUpstream<'a> {
                 .headers
                 .iter()
                 .find(|(key, _)| key.eq_ignore_ascii_case(name));
-            found.map(|(_, value)| value.as_str())
+            // Blanks around a header's value are not part of it.
+            found.map(|(_, value)| vector::text(value).trim().to_owned())
         };
         failure.retry_after = match (header("retry-after"), header("retry-after-ms")) {
-            (Some(text), _) => Some(retry_after(replied, text)),
+            (Some(text), _) => Some(retry_after(replied, &text)),
             (None, Some(ms)) => Some(RetryAfter::Millis(ms.parse().expect("a number"))),
             (None, None) => None,
         };

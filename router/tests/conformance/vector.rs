@@ -27,7 +27,7 @@ pub(crate) struct Vector {
     pub(crate) recorded: BTreeMap<String, Facts>,
 }
 
-#[derive(Deserialize, Debug)]
+#[derive(Deserialize, Debug, Clone)]
 pub(crate) struct Config {
     pub(crate) router: Object,
     #[serde(default)]
@@ -60,7 +60,7 @@ pub(crate) struct Reply {
     #[serde(default)]
     pub(crate) latency_ms: f64,
     #[serde(default)]
-    pub(crate) headers: BTreeMap<String, String>,
+    pub(crate) headers: BTreeMap<String, Value>,
     pub(crate) error: Option<ErrorBody>,
     pub(crate) usage: Option<Tokens>,
     #[serde(default)]
@@ -129,6 +129,8 @@ pub(crate) enum ClientStep {
     Query {
         id: String,
         method: Getter,
+        #[serde(default)]
+        args: Object,
     },
 }
 
@@ -163,7 +165,10 @@ impl Upstream {
 #[derive(Deserialize, Debug)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Getter {
+    /// Of all deployments, or of those of the `model_name` among its arguments.
     GetModelIds,
+    /// Of all groups, with the aliases before them.
+    GetModelNames,
 }
 
 /// A request of the client's.
@@ -344,6 +349,32 @@ pub(crate) fn text(value: &Value) -> String {
         .map_or_else(|| value.to_string(), str::to_owned)
 }
 
+/// A vector's text. A setting that is `null` is one that is not given, in every place where LiteLLM
+/// has settings.
+fn parse(text: &str) -> serde_json::Result<Vector> {
+    let mut vector: Value = serde_json::from_str(text)?;
+    for key in ["config", "client"] {
+        if let Some(part) = vector.get_mut(key) {
+            drop_nulls(part);
+        }
+    }
+    serde_json::from_value(vector)
+}
+
+fn drop_nulls(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            // To name nothing as the model or the strategy is not the same as to name none.
+            map.retain(|key, value| {
+                !value.is_null() || ["model", "routing_strategy"].contains(&key.as_str())
+            });
+            map.values_mut().for_each(drop_nulls);
+        }
+        Value::Array(list) => list.iter_mut().for_each(drop_nulls),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
 /// Every vector of a folder, in order of file names; of those that cannot be read, path and reason.
 pub(crate) fn read_folder(folder: &Path) -> Vec<Result<Vector, (String, String)>> {
     let entries = fs::read_dir(folder)
@@ -353,7 +384,7 @@ pub(crate) fn read_folder(folder: &Path) -> Vec<Result<Vector, (String, String)>
     paths.sort();
     let read = |path: &PathBuf| {
         let text = fs::read_to_string(path).map_err(|error| error.to_string());
-        let vector = text.and_then(|t| serde_json::from_str(&t).map_err(|e| e.to_string()));
+        let vector = text.and_then(|text| parse(&text).map_err(|e| e.to_string()));
         vector.map_err(|why| (path.display().to_string(), why))
     };
     paths.iter().map(read).collect()

@@ -151,3 +151,27 @@ fn in_1_110_embeddings_keep_to_the_region_that_they_ask_for_and_not_to_windows()
         assert_eq!(matches!(turn.step, router::Step::Done(_)), profile == NEW);
     }
 }
+
+#[test]
+fn in_1_92_weighted_failover_is_not_for_embeddings() {
+    for profile in [OLD, NEW] {
+        let mut config = group(["a", "b"], profile);
+        config.deployments[0].weight = Some(1e12);
+        config.deployments[1].weight = Some(1.0);
+        config.settings.num_retries = Some(0);
+        config.settings.enable_weighted_failover = true;
+        let mut hand = Hand::new(&config);
+        let embedding = Overrides {
+            api: router::Api::Embedding,
+            ..Overrides::default()
+        };
+        let attempt = sent(hand.arrive_with("m", false, Some(embedding)));
+
+        let turn = hand.fail(attempt, 400);
+
+        match profile == NEW {
+            true => assert_eq!(sent(turn).deployment(), B),
+            false => assert!(matches!(answered(turn), Answer::Failed { .. })),
+        }
+    }
+}

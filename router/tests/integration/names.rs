@@ -149,6 +149,32 @@ fn changed_settings_count_from_the_next_failure_on_and_cooldowns_survive_them() 
     );
 }
 
+#[test]
+fn an_update_takes_whole_seconds_and_only_the_settings_that_can_change_at_work() {
+    for profile in [OLD, NEW] {
+        let mut hand = Hand::new(&group(["a", "b"], profile));
+        let mut settings = hand.router.config().settings.clone();
+        settings.cooldown_time = Some(Duration::from_millis(1_900));
+        settings.timeout = Some(Duration::from_millis(900));
+        settings.retry_after = Duration::from_millis(1_900);
+        settings.max_fallbacks = Some(0);
+        settings.disable_cooldowns = true;
+        settings.content_policy_fallbacks = Some(Vec::new());
+        settings.enable_tag_filtering = true;
+
+        hand.router.update_settings(settings).unwrap();
+
+        let now = &hand.router.config().settings;
+        assert_eq!(now.cooldown_time, Some(Duration::from_secs(1)));
+        assert_eq!(now.timeout, Some(Duration::ZERO), "which is none");
+        assert_eq!(now.retry_after, Duration::from_secs(1));
+        assert_eq!((now.max_fallbacks, now.disable_cooldowns), (None, false));
+        let newer = profile == NEW;
+        assert_eq!(now.content_policy_fallbacks.is_some(), newer);
+        assert_eq!(now.enable_tag_filtering, newer);
+    }
+}
+
 /// Two deployments of one name with a star, in this order.
 fn wildcards(profile: Profile) -> RouterConfig {
     let mut config = group(["w1", "w2"], profile);

@@ -118,3 +118,56 @@ fn an_answer_in_one_piece_has_its_first_token_when_it_arrives() {
 
     assert_eq!(answer.trail().first_token, Some(hand.now));
 }
+
+/// `m` of two, which falls back to two of `f`, by least-busy under 1.92; a stream of `m` has broken.
+fn broken_under_least_busy() -> (Hand, router::Attempt) {
+    let mut config = group(["a1", "a2", "f1", "f2"], OLD);
+    for deployment in &mut config.deployments[2..] {
+        deployment.model_name = "f".to_owned();
+    }
+    config.settings.routing_strategy = router::StrategySpec::LeastBusy;
+    config.settings.fallbacks = Some(vec![("m".to_owned(), vec!["f".to_owned()])]);
+    let mut hand = Hand::new(&config);
+    let attempt = sent(hand.arrive_with("m", true, None));
+    hand.pass(0.2);
+    let _ = hand.router.first_token(hand.now, &attempt, &mut hand.said);
+    hand.pass(1.0);
+    let goes_on = sent(hand.finish(attempt, &broken_after(3, ErrorClass::InternalServer)));
+    (hand, goes_on)
+}
+
+#[test]
+fn in_1_92_a_stream_that_goes_on_elsewhere_stays_counted_where_it_began() {
+    let (mut hand, goes_on) = broken_under_least_busy();
+    hand.pass(1.0);
+    let _ = hand.succeed(goes_on);
+    hand.pass(1.0);
+
+    let next = sent(hand.arrive("m"));
+
+    assert_eq!(next.deployment(), B, "the first is taken to be busy");
+    // It was taken off in the group that went on, where it is the least busy and nobody's candidate.
+    let _ = hand.succeed(next);
+    let mut picked = [0; 2];
+    for _ in 0..40 {
+        hand.pass(1.0);
+        let attempt = sent(hand.arrive("f"));
+        picked[attempt.deployment().index() - 2] += 1;
+        let _ = hand.succeed(attempt);
+    }
+    assert!(picked.iter().all(|&n| n > 5), "by chance: {picked:?}");
+}
+
+#[test]
+fn in_1_92_a_lone_deployment_that_goes_on_for_a_stream_is_tried_again() {
+    let mut hand = Hand::new(&with_fallback(OLD));
+    let attempt = sent(hand.arrive_with("m", true, None));
+    hand.pass(0.2);
+    let _ = hand.router.first_token(hand.now, &attempt, &mut hand.said);
+    let goes_on = sent(hand.finish(attempt, &broken_after(3, ErrorClass::InternalServer)));
+
+    let wait = waiting(hand.fail(goes_on, 500));
+    let again = sent(hand.wait(wait));
+
+    assert_eq!(again.deployment(), B);
+}

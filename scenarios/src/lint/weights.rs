@@ -15,6 +15,12 @@ pub(super) const RULES: &[Rule] = &[
         check: texts,
     },
     Rule {
+        id: "weight-negative",
+        severity: Severity::Error,
+        about: "a weight below zero, which takes from the shares of the other deployments",
+        check: negative,
+    },
+    Rule {
         id: "weight-without-effect",
         severity: Severity::Warning,
         about: "weights under a strategy that does not read them",
@@ -63,6 +69,28 @@ fn texts(subject: &Subject<'_>) -> Vec<Hit> {
                     group.name
                 ),
                 "write the number without quotes",
+            ))
+        })
+        .collect()
+}
+
+fn negative(subject: &Subject<'_>) -> Vec<Hit> {
+    let shuffled = subject
+        .groups
+        .iter()
+        .filter(|group| is_shuffled(subject, group));
+    shuffled
+        .filter_map(|group| {
+            let is_negative =
+                |index: &usize| subject.deployment(*index).weight.is_some_and(|w| w < 0.0);
+            let first = group.members.iter().copied().find(is_negative)?;
+            Some(Hit::new(
+                subject.key_of(first, "weight"),
+                format!(
+                    "a weight of `{}` is below zero: LiteLLM takes it, and draws by sums that go down",
+                    group.name
+                ),
+                "write 0 for a deployment that gets nothing, or `model_info.blocked: true`",
             ))
         })
         .collect()

@@ -90,6 +90,17 @@ impl Setting<'_> {
             .map(Some)
     }
 
+    /// A finite number, below zero too.
+    pub(super) fn finite(&mut self) -> Result<Option<f64>> {
+        let Some(node) = self.given() else {
+            return Ok(None);
+        };
+        let found = number(node).filter(|number| number.is_finite());
+        found
+            .map(Some)
+            .ok_or_else(|| self.unaccepted("a finite number"))
+    }
+
     /// Whether it is a text that LiteLLM's reader of YAML takes for no number.
     pub(super) fn is_text(&mut self) -> bool {
         let text = |node: &&Node| node.as_str().is_some() && number(node).is_none();

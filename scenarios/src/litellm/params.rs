@@ -47,7 +47,8 @@ pub(super) static LITELLM_PARAMS: Section<Draft> = Section {
             if d.deployment.weight_is_text {
                 return Ok(());
             }
-            s.amount().map(|weight| d.deployment.weight = weight)
+            // One below zero counts too, and has a finding.
+            s.finite().map(|weight| d.deployment.weight = weight)
         }),
         used("order", |d, s| {
             s.whole(ORDERS).map(|order| d.deployment.order = order)

@@ -34,9 +34,18 @@ struct Resolver<'a> {
 }
 
 impl Resolver<'_> {
-    /// What cost-based routing finds in the registry: the entry of exactly the model's text.
+    /// What cost-based routing finds in the registry: the entry of exactly the model's text, or that
+    /// of `base_model`, the one of `model_info` first (observed).
     fn listed(&self) -> Prices {
-        let entry = self.registry.and_then(|r| r.entry(&self.deployment.model));
+        let facts = self.facts;
+        let named = facts.base_model_of_info.as_deref();
+        let base = named
+            .or(facts.base_model_of_params.as_deref())
+            .filter(|_| self.rules.base_model_ranks);
+        let entry = |name: &str| self.registry?.entry(name);
+        let entry = base
+            .and_then(entry)
+            .or_else(|| entry(&self.deployment.model));
         entry.map(|entry| entry.prices.clone()).unwrap_or_default()
     }
 

@@ -17,7 +17,7 @@ use scenarios::{
     prices::PriceRegistry,
 };
 
-use crate::cases::{CASES, Case};
+use crate::cases::Case;
 
 /// A small price registry.
 const PRICES: &str = r#"{
@@ -80,7 +80,7 @@ fn every_rule_finds_what_it_is_for_and_nothing_in_its_counterpart() {
         profile,
         bad,
         good,
-    } in CASES
+    } in cases::all()
     {
         let profile = profile.profile();
         let in_bad = found(bad, profile);
@@ -101,7 +101,7 @@ fn every_rule_has_a_case_and_a_name_of_its_own() {
     let catalogue = lint::catalogue();
     let rules: BTreeSet<&str> = catalogue.iter().map(|entry| entry.id).collect();
     let of_instances = instances::CASES.iter().map(|(id, ..)| *id);
-    let cases = CASES.iter().map(|case| case.id);
+    let cases = cases::all().map(|case| case.id);
     let cases: BTreeSet<&str> = cases.chain(of_instances).collect();
 
     assert_eq!(rules.len(), catalogue.len(), "an id is given twice");
@@ -119,7 +119,7 @@ fn every_finding_says_where_what_and_what_to_do() {
     let mut told = String::new();
     for Case {
         id, profile, bad, ..
-    } in CASES
+    } in cases::all()
     {
         let findings = found(bad, profile.profile());
         for finding in findings.iter().filter(|finding| finding.id == *id) {

@@ -70,8 +70,8 @@ fn numbers_that_mean_nothing() {
     insta::assert_snapshot!(fails_with_params("rpm: 0100"), @r#"config.yaml:3:35: model_list[0].litellm_params.rpm: found the text "0100"; accepted is a whole number from 0 to 1,000,000,000,000,000"#);
     insta::assert_snapshot!(fails_with_params("rpm: 2.5"), @"config.yaml:3:35: model_list[0].litellm_params.rpm: found the number 2.5; accepted is a whole number from 0 to 1,000,000,000,000,000");
     insta::assert_snapshot!(fails_with_params("tpm: 99999999999999999999"), @"config.yaml:3:35: model_list[0].litellm_params.tpm: found the number 100000000000000000000; accepted is a whole number from 0 to 1,000,000,000,000,000");
-    insta::assert_snapshot!(fails_with_params("weight: .nan"), @"config.yaml:3:38: model_list[0].litellm_params.weight: found the number NaN; accepted is a number of at least 0");
-    insta::assert_snapshot!(fails_with_params("weight: -1"), @"config.yaml:3:38: model_list[0].litellm_params.weight: found the number -1; accepted is a number of at least 0");
+    insta::assert_snapshot!(fails_with_params("weight: .nan"), @"config.yaml:3:38: model_list[0].litellm_params.weight: found the number NaN; accepted is a finite number");
+    insta::assert_snapshot!(fails_with_params("weight: [1]"), @"config.yaml:3:38: model_list[0].litellm_params.weight: found a list; accepted is a finite number");
     insta::assert_snapshot!(fails_with_params("order: first"), @r#"config.yaml:3:37: model_list[0].litellm_params.order: found the text "first"; accepted is a whole number from -1,000,000 to 1,000,000"#);
     insta::assert_snapshot!(fails_with_params("timeout: .inf"), @"config.yaml:3:39: model_list[0].litellm_params.timeout: found the number inf; accepted is a number of seconds from 0 to 1,000,000,000");
     insta::assert_snapshot!(fails_with_params("timeout: 1e12"), @"config.yaml:3:39: model_list[0].litellm_params.timeout: found the number 1000000000000; accepted is a number of seconds from 0 to 1,000,000,000");

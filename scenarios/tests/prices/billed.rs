@@ -180,6 +180,32 @@ fn cost_based_routing_sees_the_entry_of_exactly_the_models_text() {
 }
 
 #[test]
+fn in_1_110_cost_based_routing_sees_the_entry_of_base_model_where_there_is_one() {
+    let listed = |profile, params: &str, info: &str| {
+        let entry = format!(
+            "{{model_name: m, litellm_params: {{{params}}}, model_info: {{id: d, {info}}}}}"
+        );
+        deployment(&entry, profile, Some(&registry()))
+            .listed_prices
+            .input
+    };
+    let (old, new) = (Profile::litellm_1_92(), Profile::litellm_1_110());
+    let mini = Some(1.65e-7);
+
+    let model = "model: gpt-4o";
+    assert_eq!(listed(new, model, "base_model: azure/gpt-4o-mini"), mini);
+    assert_eq!(
+        listed(old, model, "base_model: azure/gpt-4o-mini"),
+        Some(2.5e-6)
+    );
+    assert_eq!(listed(new, model, "base_model: nope"), Some(2.5e-6));
+    let both = "model: gpt-4o, base_model: nope";
+    assert_eq!(listed(new, both, "base_model: azure/gpt-4o-mini"), mini);
+    let params = "model: openai/none, base_model: azure/gpt-4o-mini";
+    assert_eq!(listed(new, params, ""), mini);
+}
+
+#[test]
 fn the_longest_prompt_follows_base_model_only_on_azure() {
     let longest = |params: &str, info: &str| {
         let entry = format!(

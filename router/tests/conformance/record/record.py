@@ -381,7 +381,7 @@ def record(path, out, names):
                 v["differences"] = differences(g[VERSIONS[0]], g[VERSIONS[1]])
                 v = {**{k: x for k, x in v.items() if k != "differences"}, "versions_agree": not v["differences"], "differences": v["differences"]}
                 with open(os.path.join(out, v["name"] + ".json"), "w") as fh:
-                    json.dump(v, fh, indent=1)
+                    json.dump(v, fh, separators=(",", ":"))
                     fh.write("\n")
                 print(f"{v['name']}: {line_of(v)}", flush=True)
     record_all([(d, o.get("repeats", int(os.environ.get("REPEATS", "5"))), int(os.environ.get("AT_ONCE", o.get("at_once", 1))), o.get("cooldowns", True)) for d, o in defs], done)

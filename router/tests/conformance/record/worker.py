@@ -5,6 +5,7 @@ Every run is a process forked from this one, so no state is shared between runs.
 and its cooldown cache is read after each step.
 """
 import asyncio
+import gc
 import http.client
 import inspect
 import json
@@ -13,8 +14,10 @@ import random
 import re
 import subprocess
 import sys
+import threading
 import time
 import traceback
+from concurrent.futures import ThreadPoolExecutor
 
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 os.environ["LITELLM_LOG"] = "ERROR"
@@ -289,7 +292,16 @@ class Client:
         return {"build": {"ok": True}, "zero": self.zero, "records": self.records, "benched": self.benched, "queries": self.queries}
 
 
+def forget_threads():
+    """A fork has none of its parent's threads, but its pools believe in them: the first task given to one would wait for the second."""
+    for pool in gc.get_objects():
+        if isinstance(pool, ThreadPoolExecutor):
+            pool._threads.clear()
+            pool._idle_semaphore = threading.Semaphore(0)
+
+
 def child(vector, cooldowns, n, path):
+    forget_threads()
     run = f"r{os.getpid()}"
     random.seed(os.urandom(16))
     control("open", run=run, upstream=vector["upstream"])
