@@ -15,6 +15,7 @@ mod files;
 #[cfg(feature = "render")]
 mod page;
 mod recorder;
+mod recount;
 mod stand_in;
 mod sweeps;
 mod text;
