@@ -399,7 +399,9 @@ fn change_first(text: &str, change: fn(char) -> String) -> String {
 }
 
 /// Where a winner may pay: what users and providers feel most.
-const TRADE_OFFS: [&str; 7] = [
+const TRADE_OFFS: [&str; 9] = [
+    "call_success_ratio",
+    "attempts_per_call",
     "success_ratio",
     "latency_p99_ms",
     "first_token_p99_ms",

@@ -42,17 +42,12 @@ pub(crate) struct Versus {
 
 impl<'a> Comparison<'a> {
     pub(crate) fn new(sweep: &'a SweepRecord) -> Self {
-        let goodput = named("goodput_ratio");
-        let has_goodput = sweep
-            .arms
-            .iter()
-            .flat_map(|arm| &arm.runs)
-            .any(|run| goodput.value(run).is_some());
-        let primary = if has_goodput {
-            goodput
-        } else {
-            named("success_ratio")
-        };
+        let runs = || sweep.arms.iter().flat_map(|arm| &arm.runs);
+        let is_known = |metric: &&dyn Metric| runs().any(|run| metric.value(run).is_some());
+        // What those who ask see comes before what the router's own callers see.
+        let primary = ["call_goodput_ratio", "call_success_ratio", "goodput_ratio"].map(named);
+        let primary = primary.into_iter().find(is_known);
+        let primary = primary.unwrap_or_else(|| named("success_ratio"));
         Self { sweep, primary }
     }
 

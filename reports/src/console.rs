@@ -3,7 +3,7 @@
 use crate::{
     advice::{Findings, findings},
     aligned::{aligned, chars},
-    overview::{NARROW, Overview, Row},
+    overview::{NARROW, NARROW_OF_CALLS, Overview, Row},
     record::SweepRecord,
     senders_table::SendersTable,
 };
@@ -25,7 +25,12 @@ pub fn console(sweep: &SweepRecord) -> String {
     text.push_str(&wrapped(&basis(sweep), ""));
     text.push('\n');
     text.push_str(&wrapped(&one_line(&headline.join(" ")), ""));
-    let overview = Overview::new(sweep, NARROW);
+    let mut runs = sweep.arms.iter().flat_map(|arm| &arm.runs);
+    let columns = match runs.any(|run| run.calls.is_some()) {
+        true => NARROW_OF_CALLS,
+        false => NARROW,
+    };
+    let overview = Overview::new(sweep, columns);
     if !overview.rows.is_empty() {
         text.push('\n');
         text.push_str(&table(&overview));

@@ -9,6 +9,7 @@
 
 mod advice;
 mod aligned;
+mod calls;
 mod capacity;
 mod comparison;
 mod console;
@@ -42,6 +43,7 @@ mod time_buckets;
 
 pub use advice::{Findings, findings, headline};
 pub use aligned::aligned;
+pub use calls::{CallEnd, CallTally, CallsRecord};
 pub use capacity::{
     Below, Bottleneck, CapacityGroup, CapacityLine, CapacityRecord, Headroom, Measure, Outage,
     SizeFound, SizeUnit, capacity_finding, capacity_markdown, capacity_table,

@@ -167,6 +167,14 @@ fn difference(metric: &dyn Metric, estimate: &crate::stats::Estimate, size: f64)
 
 /// Columns where there is room for many.
 pub(crate) const WIDE: &[&str] = &[
+    "call_goodput_ratio",
+    "call_success_ratio",
+    "call_latency_p50_ms",
+    "call_latency_p99_ms",
+    "requests_per_call",
+    "attempts_per_call",
+    "hung_up_ratio",
+    "unheard_answers_per_call",
     "goodput_ratio",
     "success_ratio",
     "latency_p50_ms",
@@ -185,6 +193,14 @@ pub(crate) const WIDE: &[&str] = &[
     "cooled_share",
     "share_imbalance",
     "cost_usd_per_1000_requests",
+];
+
+/// Columns of a terminal where a client library stands in front of the router.
+pub(crate) const NARROW_OF_CALLS: &[&str] = &[
+    "call_goodput_ratio",
+    "call_success_ratio",
+    "call_latency_p99_ms",
+    "attempts_per_call",
 ];
 
 /// Columns of a terminal.

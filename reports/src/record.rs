@@ -5,7 +5,9 @@
 use router::{CooldownReason, ErrorClass, FallbackReason};
 use serde::{Deserialize, Serialize};
 
-use crate::{capacity::CapacityRecord, distribution::Distribution, senders::SenderRecord};
+use crate::{
+    calls::CallsRecord, capacity::CapacityRecord, distribution::Distribution, senders::SenderRecord,
+};
 
 /// Everything that one run left behind. Its size does not depend on the number of requests.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -84,6 +86,10 @@ pub struct RunRecord {
     /// Each sender that the scenario names, and `(others)`; set by the simulator.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub senders: Vec<SenderRecord>,
+    /// What the users of a client library in front of the router saw; `None` in scenarios without one;
+    /// set by the simulator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<CallsRecord>,
 }
 
 impl RunRecord {

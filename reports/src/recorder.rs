@@ -169,6 +169,7 @@ impl Recorder {
             timeline: self.buckets.finish(end),
             fault_spans: Vec::new(),
             senders: Vec::new(),
+            calls: None,
         }
     }
 

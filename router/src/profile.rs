@@ -44,6 +44,9 @@ pub struct Profile {
     pub replaced_strategies_keep_counting: bool,
     /// Whether a request that `enforce_model_rate_limits` refused for its rpm stays counted (8.4).
     pub refused_requests_count: bool,
+    /// Whether a request goes on when its caller hangs up, with its retries and fallbacks, until it has
+    /// something to stream (observed of the proxy). Else the call upstream ends with the caller's.
+    pub requests_outlive_callers: bool,
     /// Whether all choices of `usage-based-routing-v2` in one instant come before any of their
     /// reservations (observed: 3 of 8 simultaneous requests pass an rpm of 3, not 2).
     pub reserves_after_the_instant: bool,

@@ -26,6 +26,7 @@ impl Profile {
             cost_counts_empty_answers: true,
             replaced_strategies_keep_counting: false,
             refused_requests_count: false,
+            requests_outlive_callers: true,
             reserves_after_the_instant: true,
             routing_groups_callable: true,
             routing_groups_govern_model_names: true,
@@ -116,6 +117,7 @@ impl Profile {
             cost_counts_empty_answers: false,
             replaced_strategies_keep_counting: true,
             refused_requests_count: true,
+            requests_outlive_callers: true,
             reserves_after_the_instant: false,
             routing_groups_callable: false,
             routing_groups_govern_model_names: false,
@@ -212,6 +214,8 @@ impl Profile {
             windows_leak: false,
             wildcards_cool: true,
             fallback_keys_match_patterns: true,
+            // A call that nobody waits for ends. (BR-047)
+            requests_outlive_callers: false,
             ..Self::litellm_1_110()
         }
     }

@@ -12,11 +12,40 @@ use crate::config::Fallbacks;
 pub struct RequestId(pub u64);
 
 impl RequestId {
+    /// The request that a caller sends when it tries `retry` times again what it called by this
+    /// number: a request of its own, of the same content.
+    ///
+    /// # Panics
+    ///
+    /// If the number is not below 2^40.
+    #[must_use]
+    pub const fn again(self, retry: u8) -> Self {
+        assert!(self.0 <= Self::NUMBER, "the number of a call is below 2^40");
+        Self(self.0 | (retry as u64) << Self::RETRY_AT)
+    }
+
+    /// The number of the call that it belongs to: its own, unless a caller or a mirror repeats it.
+    #[must_use]
+    pub const fn call(self) -> u64 {
+        self.0 & Self::NUMBER
+    }
+
+    /// How many times its caller had tried before.
+    #[must_use]
+    pub const fn retry(self) -> u8 {
+        (self.0 >> Self::RETRY_AT & Self::RETRIES) as u8
+    }
+
     /// Whether it is a mirror's: nobody waits for its answer, and nobody counts it as a request.
     #[must_use]
     pub const fn is_mirror(self) -> bool {
         self.0 & Self::MIRROR != 0
     }
+
+    /// Below are the number of a call, then how often its caller tried again, then mirrors.
+    const RETRY_AT: u32 = 40;
+    const NUMBER: u64 = (1 << Self::RETRY_AT) - 1;
+    const RETRIES: u64 = 0x7f;
 
     /// Set in the ids of mirrors only.
     pub(crate) const MIRROR: u64 = 1 << 63;
@@ -24,9 +53,12 @@ impl RequestId {
 
 impl fmt::Display for RequestId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.is_mirror() {
-            true => crate::mirroring::show(*self, f),
-            false => write!(f, "#{}", self.0),
+        if self.is_mirror() {
+            return crate::mirroring::show(*self, f);
+        }
+        match self.retry() {
+            0 => write!(f, "#{}", self.0),
+            retry => write!(f, "#{}, retry {retry}", self.call()),
         }
     }
 }

@@ -10,6 +10,7 @@ use router::{Epoch, ProfileName, RouterConfig};
 
 use crate::{
     actions,
+    client::{self, Client},
     error::ScenarioError,
     instances,
     lint::{self, Around, Finding},
@@ -35,6 +36,7 @@ pub(crate) struct Cell {
     pub providers: Arc<[ProviderBinding]>,
     pub workload: Arc<Workload>,
     pub instances: Instances,
+    pub client: Option<Client>,
     pub actions: Arc<[Action]>,
     pub slo: Slo,
 }
@@ -61,6 +63,7 @@ pub(crate) struct ArmReader<'a> {
     bindings: Memory<[ProviderBinding]>,
     workloads: Memory<Workload>,
     instances: Memory<Instances>,
+    clients: Memory<Option<Client>>,
     actions: Memory<[Action]>,
     slos: Memory<Slo>,
     targets: Vec<Vec<Target>>,
@@ -104,6 +107,7 @@ impl<'a> ArmReader<'a> {
             bindings: Memory::new(),
             workloads: Memory::new(),
             instances: Memory::new(),
+            clients: Memory::new(),
             actions: Memory::new(),
             slos: Memory::new(),
             targets: Vec::new(),
@@ -191,6 +195,10 @@ impl<'a> ArmReader<'a> {
             let node = tree()?.get("instances");
             instances::instances(node, file, router).map(Arc::new)
         })?;
+        let key = self.touching(arm, &["client"]);
+        let client = remembered(&mut self.clients, key, || {
+            client::client(tree()?.get("client"), file).map(Arc::new)
+        })?;
         let key = key_of(self.touching(arm, &["actions", "workload", "starts_at"]));
         let actions = remembered(&mut self.actions, key, || {
             let node = tree()?.get("actions");
@@ -205,6 +213,7 @@ impl<'a> ArmReader<'a> {
             providers,
             workload,
             instances: *instances,
+            client: *client,
             actions,
             slo: *slo,
         })

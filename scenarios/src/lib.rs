@@ -41,6 +41,7 @@
 
 mod actions;
 mod arms;
+mod client;
 pub mod error;
 mod expect;
 mod instances;
@@ -60,6 +61,7 @@ mod traffic;
 pub mod workload;
 pub mod yaml;
 
+pub use client::{Client, Sdk, SdkRetry};
 pub use error::ScenarioError;
 pub use expect::Expectation;
 pub use library::{LibraryEntry, library};

@@ -85,6 +85,7 @@ const LIBRARY: &[LibraryEntry] = library! {
     "rate-limit-pressure"
     "region-outage"
     "response-cache"
+    "retry-layers"
     "retry-storm"
     "several-instances"
     "slow-deployment"

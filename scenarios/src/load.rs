@@ -8,6 +8,7 @@ use router::{RouterConfig, Seed};
 
 use crate::{
     arms::{ArmReader, Cell},
+    client::Client,
     error::ScenarioError,
     expect::{self, Expectation},
     lint::Finding,
@@ -118,8 +119,9 @@ impl Scenario {
         {
             reader.files.note(note);
         }
-        if let Some(note) = cells[reference].instances.told() {
-            reader.files.note(note);
+        let (instances, client) = (cells[reference].instances, cells[reference].client);
+        for note in [instances.told(), client.map(Client::told)] {
+            note.into_iter().for_each(|note| reader.files.note(note));
         }
         let account = reader.account(&grid[reference]);
         Ok(Self {
@@ -279,6 +281,7 @@ impl Scenario {
             providers: Arc::clone(&cell.providers),
             workload: Arc::clone(&cell.workload),
             instances: cell.instances,
+            client: cell.client,
             actions: Arc::clone(&cell.actions),
             slo: cell.slo,
         }

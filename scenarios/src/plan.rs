@@ -6,9 +6,9 @@
 use std::{sync::Arc, time::Duration};
 
 use mock_providers::ProviderSpec;
-use router::{DeploymentId, Instant, RouterConfig, Seed};
+use router::{DeploymentId, Instant, RequestId, RouterConfig, Seed};
 
-use crate::workload::Workload;
+use crate::{client::Client, workload::Workload};
 
 /// One run: an arm of the sweep with the randomness of one replication.
 #[derive(Clone, Debug)]
@@ -28,6 +28,8 @@ pub struct RunPlan {
     pub workload: Arc<Workload>,
     /// How many routers there are.
     pub instances: Instances,
+    /// What stands between those who ask and the routers; `None`: nothing.
+    pub client: Option<Client>,
     /// What an operator does meanwhile, in order of time.
     pub actions: Arc<[Action]>,
     /// What counts as good service.
@@ -66,9 +68,11 @@ impl Instances {
         (count > 1).then(|| format!("instances: {count} of the router, {store}"))
     }
 
-    /// The instance, from 0, that the request of this number goes to.
+    /// The instance, from 0, that a request goes to: round them by the call's number, and to the next
+    /// with each retry of its caller.
     #[must_use]
-    pub fn of_request(self, number: u64) -> usize {
+    pub fn of_request(self, request: RequestId) -> usize {
+        let number = request.call() + u64::from(request.retry());
         usize::try_from(number % u64::from(self.count)).unwrap_or_default()
     }
 }

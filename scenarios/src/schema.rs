@@ -62,6 +62,11 @@ pub struct ScenarioFile {
     #[serde(default)]
     #[schemars(with = "Option<InstancesSpec>")]
     pub instances: Option<IgnoredAny>,
+    /// What stands between those who ask and the router: a client library that tries again, gives up and
+    /// hangs up. Default: nothing; each request is asked once and waited for.
+    #[serde(default)]
+    #[schemars(with = "Option<ClientSpec>")]
+    pub client: Option<IgnoredAny>,
     /// What an operator does while the run goes on.
     #[serde(default)]
     #[schemars(with = "Option<Vec<ActionSpec>>")]
@@ -247,6 +252,55 @@ pub struct InstancesSpec {
     /// for each.
     #[serde(default)]
     pub shared_state: Option<bool>,
+}
+
+/// `client`.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ClientSpec {
+    /// Whose library it is, which decides what holds where the other keys say nothing, and how long it
+    /// waits between two tries. Default: openai.
+    #[serde(default)]
+    pub sdk: Option<SdkSpec>,
+    /// How often it tries again, from 0 to 100. Default: what the library does.
+    #[serde(default)]
+    #[schemars(range(max = 100))]
+    pub max_retries: Option<u32>,
+    /// How long it lets the router be silent, in seconds: until the whole answer or, if that is streamed,
+    /// until its first token and between two of them. Default: what the library does.
+    #[serde(default)]
+    pub timeout_s: Option<f64>,
+    /// When whoever asked goes away, tries and waits together. Default: never.
+    #[serde(default)]
+    pub patience: Option<PatienceSpec>,
+}
+
+/// `client.sdk`: published defaults.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SdkSpec {
+    /// `anthropic` for Python: 2 retries, 600 s, and it waits as long as it is told to.
+    Anthropic,
+    /// No library: no retry and no timeout.
+    None,
+    /// `openai` for Python: 2 retries, 600 s, and it fails when it is told to wait for over two minutes.
+    #[default]
+    Openai,
+}
+
+/// `client.patience`: `constant_s`, or `p50_s` and `p95_s` of a log-normal distribution.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PatienceSpec {
+    /// Everybody's, in seconds.
+    #[serde(default)]
+    pub constant_s: Option<f64>,
+    /// Median, in seconds.
+    #[serde(default)]
+    pub p50_s: Option<f64>,
+    /// 95th percentile, in seconds.
+    #[serde(default)]
+    pub p95_s: Option<f64>,
 }
 
 /// One item of `actions`.

@@ -245,7 +245,8 @@ fn unfiled(error: &ScenarioError, key: &str) -> ScenarioError {
 }
 
 /// The scenario's own keys.
-const SCENARIO_KEYS: [&str; 15] = [
+const SCENARIO_KEYS: [&str; 16] = [
+    "client",
     "expect",
     "instances",
     "kind",
@@ -264,7 +265,8 @@ const SCENARIO_KEYS: [&str; 15] = [
 ];
 
 /// Those that an arm may change.
-pub(crate) const SWEPT_SECTIONS: [&str; 7] = [
+pub(crate) const SWEPT_SECTIONS: [&str; 8] = [
+    "client",
     "instances",
     "litellm",
     "profile",

@@ -32,6 +32,17 @@ pub(crate) fn give_up(deadline: Deadline, reply: &Reply) -> Option<(Duration, Fa
     Some((at, timeout_at(at, reply)))
 }
 
+/// When whoever reads this reply has heard nothing for too long: for `first` up to the first sign of
+/// life, or for `idle` since the latest.
+pub(crate) fn falls_silent(first: Duration, idle: Duration, reply: &Reply) -> Option<Duration> {
+    silence(first, idle, reply, Quiet::WithoutAnySign)
+}
+
+/// When the first token of a reply comes, if one does.
+pub(crate) const fn first_token(reply: &Reply) -> Option<Duration> {
+    stream(reply).1
+}
+
 /// What ends a silence.
 #[derive(Clone, Copy)]
 enum Quiet {

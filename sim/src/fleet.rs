@@ -1,7 +1,7 @@
 //! The instances of the router. Requests go round them; each decides by itself, and learns of the others
 //! what their store tells it.
 
-use router::{ModelId, Observer, Router, SharedStore};
+use router::{ModelId, Observer, RequestId, Router, SharedStore};
 use scenarios::{Action, Instances, RunPlan};
 
 use crate::{SimError, operator};
@@ -35,12 +35,12 @@ impl Fleet {
         ids.last().expect("there is at least one")
     }
 
-    /// Where the request of this number goes.
+    /// Where a request goes.
     #[inline]
-    pub(crate) fn of_request(&self, number: u64) -> usize {
+    pub(crate) fn of_request(&self, request: RequestId) -> usize {
         match self.routers.len() {
             1 => 0,
-            _ => self.instances.of_request(number),
+            _ => self.instances.of_request(request),
         }
     }
 

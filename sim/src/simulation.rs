@@ -11,12 +11,16 @@
 use std::{collections::BTreeMap, mem};
 
 use mock_providers::{Beginning, FaultSpan, ProviderCall, Providers};
+use reports::CallsRecord;
 use router::{
     Attempt, DeploymentId, Instant, ModelId, Observer, Outcome, Parked, Request, RequestId, Router,
     Step, Turn, Wait,
 };
 use scenarios::{Arrival, Provenance, RunPlan};
 
+mod callers;
+
+use self::callers::Callers;
 use crate::{
     EventQueue, SimError, Watch, deadline,
     fleet::Fleet,
@@ -59,6 +63,8 @@ pub struct RunEnd {
     pub attempts: u64,
     /// When each deployment's provider was at fault, in `model_list` order.
     pub fault_spans: Vec<Vec<FaultSpan>>,
+    /// What became of calls, if a client library stands in front of the router.
+    pub calls: Option<CallsRecord>,
 }
 
 /// The parts of a run.
@@ -74,6 +80,8 @@ struct Simulation {
     vacant: Vec<u32>,
     /// Places of requests that wait for a slot.
     parked: BTreeMap<RequestId, u32>,
+    /// Who made the calls, if the scenario says how they behave.
+    callers: Option<Box<Callers>>,
     attempts: u64,
 }
 
@@ -110,6 +118,9 @@ impl Simulation {
             unfinished: Vec::new(),
             vacant: Vec::new(),
             parked: BTreeMap::new(),
+            callers: plan
+                .client
+                .map(|client| Box::new(Callers::new(client, plan))),
             attempts: 0,
         })
     }
@@ -141,6 +152,9 @@ impl Simulation {
                 progress.look(now, watch)?;
             }
             let provenance = plan.workload.provenance(plan.seed, requests);
+            if let Some(callers) = &mut self.callers {
+                callers.begin(requests, &arrival);
+            }
             self.arrive(RequestId(requests), &arrival, provenance, observer)?;
             requests += 1;
         }
@@ -152,6 +166,7 @@ impl Simulation {
             requests,
             attempts: self.attempts,
             fault_spans: self.providers.fault_spans(end),
+            calls: self.callers.map(|callers| callers.finish()),
         })
     }
 
@@ -163,6 +178,9 @@ impl Simulation {
         now: &mut Instant,
         observer: &mut impl Observer,
     ) -> Result<(), SimError> {
+        if self.callers.is_some() {
+            return self.run_with_callers_until(until, now, observer);
+        }
         while let Some((at, place)) = self.queue.pop_before(until) {
             *now = at;
             self.continue_at(at, place, observer)?;
@@ -205,12 +223,15 @@ impl Simulation {
             beginning,
             batch,
         };
-        let instance = self.fleet.of_request(id.0);
+        let instance = self.fleet.of_request(id);
         let place = self.occupy(Unfinished {
             call,
             instance,
             state: State::Deciding,
         });
+        if let Some(callers) = &mut self.callers {
+            callers.placed(id, place);
+        }
         let arrive = |router: &mut Router| router.arrive(arrival.at, request, observer);
         let turn = self.fleet.give(instance, arrive);
         self.obey(arrival.at, place, turn, observer)
@@ -249,6 +270,10 @@ impl Simulation {
             State::Waiting(wait) => self
                 .fleet
                 .give(instance, |router| router.resume(now, wait, observer)),
+            State::Dropped => {
+                self.vacant.push(place);
+                return Ok(());
+            }
             State::Deciding | State::Parked(_) => {
                 unreachable!("only attempts and waits have an event in the queue")
             }
@@ -333,7 +358,10 @@ impl Simulation {
                 self.park(place, parked);
                 Ok(())
             }
-            Step::Done(_) => {
+            Step::Done(answer) => {
+                if self.callers.is_some() {
+                    self.hear(now, place, &answer);
+                }
                 self.vacant.push(place);
                 Ok(())
             }
@@ -351,6 +379,9 @@ impl Simulation {
         call.stream = plan.stream;
         let reply = self.providers.respond(now, call);
         self.attempts += 1;
+        if let Some(callers) = &mut self.callers {
+            callers.sent(now, place, call, &reply);
+        }
         let (ends_at, outcome, given_up) = match deadline::give_up(plan.deadline, &reply) {
             None => (now + reply.total_after, reply.outcome, false),
             Some((after, failure)) => {

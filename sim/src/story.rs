@@ -60,7 +60,7 @@ impl<'a> Story<'a> {
     /// Whose request it is, where the scenario says so.
     fn sender_text(&self) -> String {
         let workload = &self.plan.workload;
-        let sender = workload.sender(self.plan.seed, self.request.0);
+        let sender = workload.sender(self.plan.seed, self.request.call());
         sender.map_or_else(String::new, |place| {
             format!(" from `{}`", workload.sender_names()[place])
         })
@@ -81,7 +81,7 @@ impl<'a> Story<'a> {
                     one if one.count == 1 => String::new(),
                     all => format!(
                         ", at instance {} of {}",
-                        all.of_request(self.request.0) + 1,
+                        all.of_request(self.request) + 1,
                         all.count
                     ),
                 };

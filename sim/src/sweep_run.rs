@@ -36,7 +36,7 @@ pub fn record_run(plan: &RunPlan, watch: &impl Watch) -> Result<RunRecord, SimEr
     } else {
         let others = names.len();
         let names = names.iter().cloned().chain(["(others)".to_owned()]);
-        let sender = |request: RequestId| plan.workload.sender(plan.seed, request.0);
+        let sender = |request: RequestId| plan.workload.sender(plan.seed, request.call());
         let of = |request| sender(request).unwrap_or(others);
         let mut by_sender = BySender::new(names.collect(), &setup, of);
         let run_end = simulate_watched(plan, &mut (&mut recorder, &mut by_sender), watch)?;
@@ -47,6 +47,7 @@ pub fn record_run(plan: &RunPlan, watch: &impl Watch) -> Result<RunRecord, SimEr
     record.arm = plan.arm;
     record.replication = plan.replication;
     record.fault_spans = fault_span_records(&run_end);
+    record.calls = run_end.calls;
     Ok(record)
 }
 

@@ -18,6 +18,8 @@ pub(crate) struct Unfinished {
 pub(crate) enum State {
     /// The router is being asked, or the place is free.
     Deciding,
+    /// Nothing: the router has dropped it, and the event that it waited for is still to pass.
+    Dropped,
     /// A slot.
     Parked(Parked),
     /// The end of an attempt.

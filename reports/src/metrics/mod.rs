@@ -7,6 +7,7 @@
 
 mod around;
 mod attempts;
+mod calls;
 mod cooldown;
 mod cost;
 mod errors;
@@ -103,6 +104,14 @@ const ALL: &[&dyn Metric] = &[
     &around::CACHE_HIT_RATIO,
     &around::LIMITS_REFUSED_PER_REQUEST,
     &around::MIRRORS_PER_REQUEST,
+    &calls::CALL_GOODPUT_RATIO,
+    &calls::CALL_SUCCESS_RATIO,
+    &calls::CALL_LATENCY_P50_MS,
+    &calls::CALL_LATENCY_P99_MS,
+    &calls::REQUESTS_PER_CALL,
+    &calls::ATTEMPTS_PER_CALL,
+    &calls::HUNG_UP_RATIO,
+    &calls::UNHEARD_ANSWERS_PER_CALL,
 ];
 
 /// A metric as a row of data.
@@ -183,6 +192,7 @@ mod tests {
                 Unit::Millis => name.ends_with("_ms"),
                 Unit::PerSecond => name.ends_with("_per_s"),
                 Unit::PerMinute => name.ends_with("_per_minute"),
+                Unit::PerCall => name.ends_with("_per_call"),
                 Unit::PerRequest => name.ends_with("_per_request"),
                 Unit::SecondsPerRequest => name.ends_with("_s_per_request"),
                 Unit::UsdPer1000Requests => name.ends_with("_usd_per_1000_requests"),

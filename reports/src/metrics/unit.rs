@@ -11,6 +11,8 @@ pub enum Unit {
     Factor,
     /// Milliseconds; shown in seconds from one second on.
     Millis,
+    /// Things for each call of a client library.
+    PerCall,
     /// Things a minute.
     PerMinute,
     /// Things for each request.
@@ -66,6 +68,7 @@ impl Unit {
             Self::Count => "count",
             Self::Factor => "×",
             Self::Millis => "ms",
+            Self::PerCall => "per call",
             Self::PerMinute => "1/min",
             Self::PerRequest => "per request",
             Self::PerSecond => "1/s",
@@ -123,6 +126,10 @@ impl Unit {
                 symbol: " points",
                 ..scale
             },
+            Self::PerCall => Scale {
+                symbol: " a call",
+                ..scale
+            },
             Self::PerRequest => Scale {
                 symbol: " a request",
                 ..scale
@@ -156,7 +163,7 @@ impl Unit {
             Self::Millis => of(1.0, 1, " ms"),
             Self::Count => of(1.0, 0, ""),
             Self::Factor => of(1.0, 2, "×"),
-            Self::PerRequest => of(1.0, 3, ""),
+            Self::PerCall | Self::PerRequest => of(1.0, 3, ""),
             Self::PerSecond => of(1.0, 2, "/s"),
             Self::PerMinute => of(1.0, 2, "/min"),
             Self::SecondsPerRequest => of(1.0, 3, " s"),

@@ -201,6 +201,7 @@ pub(crate) fn tick_label(unit: Unit, value: f64) -> String {
         Unit::Count
         | Unit::Factor
         | Unit::PerMinute
+        | Unit::PerCall
         | Unit::PerRequest
         | Unit::PerSecond
         | Unit::SecondsPerRequest => short_number(value),

@@ -274,6 +274,7 @@ fn short_value(unit: Unit, value: f64) -> String {
         | Unit::Factor
         | Unit::Millis
         | Unit::PerMinute
+        | Unit::PerCall
         | Unit::PerRequest
         | Unit::PerSecond
         | Unit::SecondsPerRequest

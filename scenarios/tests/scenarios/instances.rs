@@ -1,5 +1,6 @@
 //! The `instances` block.
 
+use router::RequestId;
 use scenarios::Instances;
 
 use super::{GOOD, load, with};
@@ -61,7 +62,9 @@ fn a_config_without_a_store_can_be_swept_against_one_with_it() {
 #[test]
 fn requests_go_round() {
     let three = of(3, false);
-    let went: Vec<usize> = (0..7).map(|number| three.of_request(number)).collect();
+    let went: Vec<usize> = (0..7)
+        .map(|number| three.of_request(RequestId(number)))
+        .collect();
 
     assert_eq!(went, [0, 1, 2, 0, 1, 2, 0]);
 }

@@ -71,7 +71,9 @@ fn every_deployment_of_the_library_is_bound_by_the_scenario_and_no_key_is_ignore
     for name in self_contained() {
         let scenario = load(name);
 
-        assert_eq!(scenario.notes(), [""; 0], "{name}");
+        let notes = scenario.notes().iter();
+        let odd: Vec<_> = notes.filter(|note| !note.starts_with("client: ")).collect();
+        assert!(odd.is_empty(), "{name}: {odd:?}");
         // Keys and addresses are what a real config has and a model needs not.
         let odd: Vec<_> = scenario
             .ignored()

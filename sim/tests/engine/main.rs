@@ -11,6 +11,7 @@
 mod around;
 mod asked;
 mod broken;
+mod callers;
 mod instances;
 
 use std::collections::BTreeMap;
