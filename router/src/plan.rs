@@ -10,7 +10,7 @@ use crate::{
     registry::Registry,
     request::ModelId,
     router::Router,
-    step::{Attempt, AttemptPlan, Deadline, StreamLimits},
+    step::{Attempt, AttemptPlan, Deadline, StreamLimits, Trail},
 };
 
 /// What is worked out once for a deployment.
@@ -103,6 +103,12 @@ impl Router {
 }
 
 impl Router {
+    /// What was tried so far for the request of an attempt under way, with it.
+    #[must_use]
+    pub fn trail(&self, attempt: &Attempt) -> Trail {
+        self.requests.peek(attempt.ticket).trail(None)
+    }
+
     /// `stream_timeout`, or whatever stands in for it, fills in for limits that are not given.
     /// (BR-051)
     fn of_a_stream(&self, limits: StreamLimits, silence: Duration) -> Deadline {

@@ -202,6 +202,27 @@ pub struct Overrides {
     pub no_cache: bool,
 }
 
+impl Overrides {
+    /// Every name of a model group in its lists of fallbacks.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let (names, by_group) = match &self.fallbacks {
+            None => (None, None),
+            Some(RequestFallbacks::Names(names) | RequestFallbacks::Maps(names)) => {
+                (Some(names), None)
+            }
+            Some(RequestFallbacks::ByGroup(lists)) => (None, Some(lists)),
+        };
+        let lists = [
+            by_group,
+            self.context_window_fallbacks.as_ref(),
+            self.content_policy_fallbacks.as_ref(),
+        ];
+        let lists = lists.into_iter().flatten().flatten();
+        let lists = lists.flat_map(|(group, names)| names.iter().chain([group]));
+        names.into_iter().flatten().chain(lists).map(String::as_str)
+    }
+}
+
 /// A request's own `fallbacks`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum RequestFallbacks {

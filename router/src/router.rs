@@ -132,6 +132,19 @@ impl Router {
         self.registry.name(model)
     }
 
+    /// Whether a name has an id already.
+    #[must_use]
+    pub fn knows(&self, name: &str) -> bool {
+        self.registry.known(name).is_some()
+    }
+
+    /// How many names have an id. An id is never given up, so whoever takes names from strangers
+    /// looks here before it asks for another.
+    #[must_use]
+    pub fn names(&self) -> usize {
+        self.registry.len()
+    }
+
     /// A request arrives.
     pub fn arrive(&mut self, now: Instant, request: Request, obs: &mut impl Observer) -> Turn {
         obs.observe(now, &Event::Arrived { request: &request });

@@ -40,6 +40,9 @@ pub(crate) enum Command {
     /// Serve providers over HTTP in real time, as OpenAI and Anthropic, with their faults: for clients
     /// and their tests.
     Mock(MockArgs),
+    /// Serve a LiteLLM config as an OpenAI-compatible front door that calls real providers, with the
+    /// very router that the simulations run.
+    Serve(ServeArgs),
     /// Print a completion script for a shell.
     Completions {
         /// The shell.
@@ -304,6 +307,37 @@ pub(crate) struct MockArgs {
     /// The providers of which arm, counted from 0 as `check` lists them.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) arm: usize,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// The LiteLLM config.yaml. Keys come from the environment: `api_key: os.environ/NAME`.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: PathBuf,
+    /// Where to listen; with port 0 the system chooses one, which is printed.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4000")]
+    pub(crate) listen: SocketAddr,
+    /// Whose behaviour the router follows.
+    #[arg(long, value_name = "PROFILE", value_parser = profile)]
+    pub(crate) profile: Option<ProfileName>,
+    /// Seed of the router's draws.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Connections at once; further ones wait to be taken.
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) max_connections: u32,
+    /// The largest body of a request, in MiB.
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1_024))]
+    pub(crate) max_body_mib: u32,
+    /// How long the head of a request may take, in seconds.
+    #[arg(long, value_name = "S", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=3_600))]
+    pub(crate) head_timeout_s: u32,
+    /// How long the body of a request may take, in seconds.
+    #[arg(long, value_name = "S", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=3_600))]
+    pub(crate) body_timeout_s: u32,
+    /// After an interrupt or SIGTERM, how long requests under way may take to end, in seconds.
+    #[arg(long, value_name = "S", default_value_t = 30, value_parser = clap::value_parser!(u32).range(0..=3_600))]
+    pub(crate) grace_s: u32,
 }
 
 #[derive(Debug, Args)]

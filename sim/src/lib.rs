@@ -5,6 +5,8 @@
 //! providers how it goes, and jumps from event to event. It decides nothing and reads no clock: the
 //! same plan gives the same bytes on any machine, in any build, on any number of threads.
 //!
+//! With the feature `live` there is [`serve`] too: a front door in real time for the same router.
+//!
 //! What is heard on the way is an [`Observer`](router::Observer): `reports`' recorder for tables
 //! and pages, [`Story`] for the whole story of one request, `()` for nothing.
 
@@ -16,6 +18,8 @@ mod event_queue;
 mod finder;
 mod fleet;
 mod operator;
+#[cfg(feature = "live")]
+pub mod serve;
 mod simulation;
 mod story;
 mod sweep_run;

@@ -16,9 +16,9 @@ use std::{
 
 use serde_json::json;
 use tokio::{
-    sync::mpsc,
+    sync::{Notify, mpsc},
     task::JoinHandle,
-    time::{MissedTickBehavior, interval},
+    time::timeout,
 };
 
 use crate::alerts::Alert;
@@ -28,6 +28,7 @@ use crate::alerts::Alert;
 pub struct AlertWebhook {
     queue: mpsc::Sender<Alert>,
     dropped: Arc<AtomicU64>,
+    closing: Arc<Notify>,
     task: JoinHandle<()>,
 }
 
@@ -71,15 +72,18 @@ impl AlertWebhook {
             .map_err(WebhookError::NoClient)?;
         let (queue, alerts) = mpsc::channel(QUEUED_AT_MOST);
         let dropped = Arc::new(AtomicU64::new(0));
+        let closing = Arc::new(Notify::new());
         let poster = Poster {
             client,
             address,
             dropped: Arc::clone(&dropped),
+            closing: Arc::clone(&closing),
         };
         let task = tokio::spawn(poster.run(alerts, flush_every));
         Ok(Self {
             queue,
             dropped,
+            closing,
             task,
         })
     }
@@ -91,9 +95,10 @@ impl AlertWebhook {
         }
     }
 
-    /// Posts what is queued and ends.
+    /// Posts what is queued, at once, and ends.
     pub async fn close(self) {
         drop(self.queue);
+        self.closing.notify_one();
         if let Err(error) = self.task.await {
             tracing::warn!(%error, "the alert webhook did not end well");
         }
@@ -105,16 +110,14 @@ struct Poster {
     client: reqwest::Client,
     address: reqwest::Url,
     dropped: Arc<AtomicU64>,
+    closing: Arc<Notify>,
 }
 
 impl Poster {
     async fn run(self, mut alerts: mpsc::Receiver<Alert>, flush_every: Duration) {
-        let mut ticks = interval(flush_every.max(Duration::from_millis(1)));
-        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        // The first tick comes at once.
-        ticks.tick().await;
+        let flush_every = flush_every.max(Duration::from_millis(1));
         loop {
-            ticks.tick().await;
+            drop(timeout(flush_every, self.closing.notified()).await);
             let (queued, open) = drain(&mut alerts);
             self.flush(queued).await;
             if !open {

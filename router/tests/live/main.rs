@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod driver;
+
 use std::time::Duration;
 
 use router::{

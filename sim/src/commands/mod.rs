@@ -8,6 +8,7 @@ mod list;
 mod mock;
 mod plan;
 mod run;
+mod serve;
 mod settings_text;
 mod sweep;
 mod tune;
@@ -51,6 +52,7 @@ pub(crate) fn execute(cli: Cli) -> Result<Ended, Complaint> {
         Some(Command::Check(args)) => check::check(&args),
         Some(Command::Explain(args)) => explain::explain(&args),
         Some(Command::Mock(args)) => mock::mock(&args),
+        Some(Command::Serve(args)) => serve::serve(&args),
         Some(Command::Completions { shell }) => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "routelab", &mut script);

@@ -7,6 +7,7 @@ mod gate;
 mod mock;
 mod plan;
 mod results;
+mod serve;
 mod tune;
 mod words;
 
