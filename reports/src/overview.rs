@@ -176,6 +176,7 @@ pub(crate) const WIDE: &[&str] = &[
     "hung_up_ratio",
     "unheard_answers_per_call",
     "goodput_ratio",
+    "of_hindsight_ratio",
     "success_ratio",
     "latency_p50_ms",
     "latency_p99_ms",
@@ -206,6 +207,7 @@ pub(crate) const NARROW_OF_CALLS: &[&str] = &[
 /// Columns of a terminal.
 pub(crate) const NARROW: &[&str] = &[
     "goodput_ratio",
+    "of_hindsight_ratio",
     "success_ratio",
     "latency_p99_ms",
     "attempts_per_request",

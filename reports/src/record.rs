@@ -37,6 +37,10 @@ pub struct RunRecord {
     pub unfinished: u64,
     /// Completed requests within every bound of the service level; `None` if it has no bound.
     pub good: Option<u64>,
+    /// Requests that a router could have answered well at most that knew everything beforehand; set by
+    /// the simulator if it is asked for and bounded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hindsight_good: Option<u64>,
     /// Why requests failed, most frequent first.
     pub errors: Vec<AnswerError>,
 

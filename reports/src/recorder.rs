@@ -147,6 +147,7 @@ impl Recorder {
             cancelled: self.cancelled,
             unfinished,
             good: has_slo.then_some(self.good),
+            hindsight_good: None,
             errors: answer_errors(self.errors),
             latency: self.latency.finish(),
             latency_all: latency_all.finish(),

@@ -56,6 +56,10 @@ pub(crate) enum Command {
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) scenario: ScenarioArgs,
+    /// Show each arm also as a share of what a router could have done at most that knew everything
+    /// beforehand (`of_hindsight_ratio`).
+    #[arg(long)]
+    pub(crate) hindsight: bool,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }
@@ -71,6 +75,10 @@ pub(crate) struct SweepArgs {
     /// Drop the scenario's own axes first.
     #[arg(long)]
     pub(crate) only: bool,
+    /// Show each arm also as a share of what a router could have done at most that knew everything
+    /// beforehand (`of_hindsight_ratio`).
+    #[arg(long)]
+    pub(crate) hindsight: bool,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }
@@ -92,6 +100,10 @@ pub(crate) struct CompareArgs {
     /// A second LiteLLM config, compared with that of `--config`.
     #[arg(long, value_name = "FILE", requires = "config")]
     pub(crate) against: Option<PathBuf>,
+    /// Show each arm also as a share of what a router could have done at most that knew everything
+    /// beforehand (`of_hindsight_ratio`).
+    #[arg(long)]
+    pub(crate) hindsight: bool,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }

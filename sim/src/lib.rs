@@ -17,6 +17,7 @@ mod error;
 mod event_queue;
 mod finder;
 mod fleet;
+mod hindsight;
 mod operator;
 #[cfg(feature = "live")]
 pub mod serve;
@@ -32,6 +33,7 @@ pub use by_group::record_groups;
 pub use error::SimError;
 pub use event_queue::EventQueue;
 pub use finder::{Sought, find_first};
+pub use hindsight::{ATTEMPTS as HINDSIGHT_ATTEMPTS, add_hindsight, hindsight_good};
 pub use simulation::{RunEnd, simulate, simulate_watched};
 pub use story::Story;
 pub use sweep_run::{for_plans, record_run, run_plans, sweep_record};

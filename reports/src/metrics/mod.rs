@@ -12,6 +12,7 @@ mod cooldown;
 mod cost;
 mod errors;
 mod first_token;
+mod hindsight;
 mod latency;
 mod share;
 mod success;
@@ -74,6 +75,7 @@ const ALL: &[&dyn Metric] = &[
     &success::SUCCESS_RATIO,
     &success::GOODPUT_RATIO,
     &success::GOODPUT_PER_S,
+    &hindsight::OF_HINDSIGHT_RATIO,
     &success::COMPLETED_PER_S,
     &latency::LATENCY_P50_MS,
     &latency::LATENCY_P90_MS,

@@ -34,7 +34,10 @@ pub(super) fn compare(args: &CompareArgs) -> Result<Ended, Complaint> {
                 .map(move |plan| RunPlan { arm, ..plan })
         })
         .collect();
-    let done = run::execute_plans(&plans, &args.output)?;
+    let mut done = run::execute_plans(&plans, &args.output)?;
+    if args.hindsight {
+        done.add_hindsight(&plans, &args.output)?;
+    }
     let partial = done.records.len() < plans.len();
     let sweep = side_by_side(axis, &sides, done.records, typed(args), partial);
     run::give_out(&sweep, &[], &args.output, done.interrupted)
@@ -201,7 +204,7 @@ fn typed(args: &CompareArgs) -> String {
     if let Some(against) = &args.against {
         command += &format!(" --against {}", quoted(&against.display().to_string()));
     }
-    command
+    command + run::typed_hindsight(args.hindsight)
 }
 
 /// The arm that changes nothing.

@@ -5,7 +5,7 @@ use std::{fmt::Write as _, num::NonZeroUsize, thread};
 
 use reports::{RunRecord, SweepRecord};
 use scenarios::{Expectation, RunPlan, Scenario};
-use sim::{Finding, Verdict, check_metrics, judge, run_plans, sweep_record};
+use sim::{Finding, Verdict, add_hindsight, check_metrics, judge, run_plans, sweep_record};
 
 use super::Ended;
 use crate::{
@@ -16,18 +16,32 @@ use crate::{
 };
 
 pub(super) fn run(args: &RunArgs) -> Result<Ended, Complaint> {
-    let command = format!("routelab run {}", args.scenario.typed());
-    run_scenario(&args.scenario.load()?, command, &args.output)
+    let command = format!(
+        "routelab run {}{}",
+        args.scenario.typed(),
+        typed_hindsight(args.hindsight)
+    );
+    run_scenario(
+        &args.scenario.load()?,
+        command,
+        args.hindsight,
+        &args.output,
+    )
 }
 
 /// Runs a scenario and gives out what came of it. `command` is told in the report.
 pub(super) fn run_scenario(
     scenario: &Scenario,
     command: String,
+    hindsight: bool,
     output: &OutputArgs,
 ) -> Result<Ended, Complaint> {
     check_metrics(scenario.expect())?;
-    let done = execute_plans(&scenario.plans(), output)?;
+    let plans = scenario.plans();
+    let mut done = execute_plans(&plans, output)?;
+    if hindsight {
+        done.add_hindsight(&plans, output)?;
+    }
     let sweep = sweep_record(scenario, done.records, command);
     give_out(&sweep, scenario.expect(), output, done.interrupted)
 }
@@ -38,13 +52,49 @@ pub(super) struct DoneRuns {
     pub(super) interrupted: bool,
 }
 
+impl DoneRuns {
+    /// Bounds the finished runs by hindsight, unless the user has had enough.
+    pub(super) fn add_hindsight(
+        &mut self,
+        plans: &[RunPlan],
+        output: &OutputArgs,
+    ) -> Result<(), Complaint> {
+        if self.interrupted {
+            return Ok(());
+        }
+        let progress = Progress::start_batch(plans.len(), 1);
+        let added = add_hindsight(&mut self.records, plans, jobs(output), &progress);
+        self.interrupted = progress.finish();
+        added?;
+        if !self.interrupted && self.records.iter().all(|run| run.hindsight_good.is_none()) {
+            note(
+                "hindsight: nothing is bounded; it needs an `slo` and no response cache, and requests of \
+                 fewer than 16 attempts",
+            );
+        }
+        Ok(())
+    }
+}
+
+/// The flag as it is typed.
+pub(super) fn typed_hindsight(hindsight: bool) -> &'static str {
+    match hindsight {
+        true => " --hindsight",
+        false => "",
+    }
+}
+
+fn jobs(output: &OutputArgs) -> NonZeroUsize {
+    let cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    output.jobs.unwrap_or(cores)
+}
+
 /// Runs plans with progress on standard error.
 pub(super) fn execute_plans(plans: &[RunPlan], output: &OutputArgs) -> Result<DoneRuns, Complaint> {
     if !output.no_report {
         output::check_directory(&output.out)?;
     }
-    let cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    let jobs = output.jobs.unwrap_or(cores);
+    let jobs = jobs(output);
     let progress = Progress::start(plans.len(), jobs.get().min(plans.len()));
     let records = run_plans(plans, jobs, &progress);
     let interrupted = progress.finish();

@@ -18,7 +18,8 @@ pub(super) fn sweep(args: &SweepArgs) -> Result<Ended, Complaint> {
     if args.only {
         command += " --only";
     }
-    run::run_scenario(&scenario, command, &args.output)
+    command += run::typed_hindsight(args.hindsight);
+    run::run_scenario(&scenario, command, args.hindsight, &args.output)
 }
 
 /// The axes as changes of the scenario's `sweep` block, before the changes that the user asked for.

@@ -293,3 +293,45 @@ fn an_interrupt_keeps_finished_runs_and_marks_the_result_partial() {
     let kept = folder.read("routelab-report/runs.csv").lines().count() - 1;
     assert!((1_000..4_000).contains(&kept), "{kept} runs are kept");
 }
+
+#[test]
+fn hindsight_is_shown_where_it_is_asked_for_and_bounded() {
+    let folder = Folder::new("hindsight").with("tiny.yaml", TINY);
+    let csv = |more: &[&str]| {
+        let start = ["run", "tiny.yaml", "--no-report", "--format", "csv"];
+        let left = folder.routelab(&[&start[..], more].concat());
+        assert_eq!(left.code, Some(0), "{}", left.stderr);
+        left
+    };
+    // Retries and share of each arm.
+    let shares = |left: &crate::Left| {
+        let rows = left.stdout.lines().map(|line| line.split(',').collect());
+        let mut rows = rows.collect::<Vec<Vec<&str>>>().into_iter();
+        let head = rows.next().unwrap();
+        let column = |name: &str| head.iter().position(|title| *title == name).unwrap();
+        let (metric, mean, retries) = (column("metric"), column("mean"), column("num_retries"));
+        let rows = rows.filter(|row| row[metric] == "of_hindsight_ratio");
+        let rows = rows.map(|row| (row[retries].to_owned(), row[mean].parse::<f64>().ok()));
+        rows.collect::<Vec<_>>()
+    };
+
+    let (with, without) = (csv(&["--hindsight"]), csv(&[]));
+    let unbounded = csv(&["--hindsight", "--set", "slo=null"]);
+
+    // Nothing is short here, so whoever knows everything answers all of them.
+    let with = shares(&with);
+    assert_eq!(with.len(), 4, "{with:?}");
+    for (retries, share) in with {
+        let share = share.unwrap();
+        match retries.as_str() {
+            "0" => assert!((0.8..0.99).contains(&share), "{share}"),
+            _ => assert!(share > 0.99 && share <= 1.0, "{share}"),
+        }
+    }
+    assert!(shares(&without).iter().all(|(_, share)| share.is_none()));
+    assert!(
+        unbounded.stderr.contains("nothing is bounded"),
+        "{}",
+        unbounded.stderr
+    );
+}

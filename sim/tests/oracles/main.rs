@@ -14,6 +14,8 @@
     reason = "a test may fail, and looks at few events"
 )]
 
+mod hindsight;
+
 use std::num::NonZeroUsize;
 
 use reports::stats::{mean_interval, student_t_quantile};
