@@ -3,9 +3,11 @@
 use crate::{
     advice::{Findings, findings},
     aligned::{aligned, chars},
+    blames_table::BlamesTable,
     overview::{NARROW, NARROW_OF_CALLS, Overview, Row},
     record::SweepRecord,
     senders_table::SendersTable,
+    text_plots::bar,
 };
 
 /// The report as plain text, at most 100 columns of prose wide. Many arms are shown as the best
@@ -44,6 +46,7 @@ pub fn console(sweep: &SweepRecord) -> String {
             text.push_str(&format!("  {line}\n"));
         }
     }
+    text.push_str(&blames(sweep));
     text.push_str(&section("What each setting does", &axes));
     text.push_str(&section("Before you rely on this", &warnings));
     text.push_str(&section("Notes", &sweep.notes));
@@ -55,6 +58,25 @@ pub fn console(sweep: &SweepRecord) -> String {
         };
         let heading = format!("{} configuration {keys} ignored", sweep.ignored.len());
         text.push_str(&section(&heading, &sweep.ignored));
+    }
+    text
+}
+
+/// Who is to blame for the requests that failed, with a bar for each share.
+fn blames(sweep: &SweepRecord) -> String {
+    let Some(table) = BlamesTable::new(sweep) else {
+        return String::new();
+    };
+    let mut lines = vec![table.titles()];
+    lines[0].push(String::new());
+    let bars = table.shares().map(|share| bar(share, BAR_WIDTH));
+    lines.extend(table.rows().into_iter().zip(bars).map(|(mut row, bar)| {
+        row.push(bar);
+        row
+    }));
+    let mut text = "\nWho is to blame for requests without an answer\n".to_owned();
+    for line in aligned(&lines) {
+        text.push_str(&format!("  {line}\n"));
     }
     text
 }
@@ -174,6 +196,8 @@ fn one_line(text: &str) -> String {
 }
 
 const ROWS_SHOWN: usize = 12;
+/// Characters of a whole.
+const BAR_WIDTH: usize = 20;
 /// Columns of prose.
 const WIDTH: usize = 100;
 

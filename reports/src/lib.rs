@@ -9,6 +9,8 @@
 
 mod advice;
 mod aligned;
+mod blame;
+mod blames_table;
 mod calls;
 mod capacity;
 mod comparison;
@@ -39,10 +41,12 @@ pub mod stats;
 #[cfg(feature = "render")]
 mod table;
 mod tally;
+mod text_plots;
 mod time_buckets;
 
 pub use advice::{Findings, findings, headline};
 pub use aligned::aligned;
+pub use blame::{Blame, BlameCount, BlameShare, Blamer, blame_shares};
 pub use calls::{CallEnd, CallTally, CallsRecord};
 pub use capacity::{
     Below, Bottleneck, CapacityGroup, CapacityLine, CapacityRecord, Headroom, Measure, Outage,
@@ -60,6 +64,7 @@ pub use record::{
 };
 pub use recorder::{DeploymentLabel, Recorder, RecorderSetup};
 pub use senders::{BySender, SenderRecord};
+pub use text_plots::{bar, sparkline};
 #[cfg(feature = "render")]
 pub use {
     gate::{

@@ -2,6 +2,7 @@
 
 use crate::{
     advice::{Findings, findings},
+    blames_table::BlamesTable,
     console::basis,
     overview::{Overview, WIDE},
     record::SweepRecord,
@@ -36,12 +37,11 @@ pub fn markdown(sweep: &SweepRecord) -> String {
     text.push_str(&format!("{}\n\n", escaped(&basis(sweep))));
     text.push_str(&table(sweep));
     if let Some(SendersTable { titles, rows }) = SendersTable::new(sweep) {
-        text.push_str("\n## By sender\n\n");
-        text.push_str(&row(titles.iter().map(|title| escaped(title))));
-        text.push_str(&row(titles.iter().map(|_| "---".to_owned())));
-        for cells in rows {
-            text.push_str(&row(cells.iter().map(|cell| escaped(cell))));
-        }
+        text.push_str(&titled("By sender", &titles, &rows));
+    }
+    if let Some(blames) = BlamesTable::new(sweep) {
+        let heading = "Who is to blame for requests without an answer";
+        text.push_str(&titled(heading, &blames.titles(), &blames.rows()));
     }
     text.push_str(&list("What each setting does", &axes));
     text.push_str(&list("Before you rely on this", &warnings));
@@ -74,6 +74,17 @@ fn table(sweep: &SweepRecord) -> String {
             false => cell,
         };
         text.push_str(&row(cells.into_iter().map(mark)));
+    }
+    text
+}
+
+/// A table under a heading of its own.
+fn titled(heading: &str, titles: &[String], rows: &[Vec<String>]) -> String {
+    let mut text = format!("\n## {heading}\n\n");
+    text.push_str(&row(titles.iter().map(|title| escaped(title))));
+    text.push_str(&row(titles.iter().map(|_| "---".to_owned())));
+    for cells in rows {
+        text.push_str(&row(cells.iter().map(|cell| escaped(cell))));
     }
     text
 }

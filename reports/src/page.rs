@@ -5,6 +5,7 @@
 
 use crate::{
     advice::{Findings, findings},
+    blames_table::BlamesTable,
     capacity::capacity_section,
     comparison::Verdict,
     console::basis,
@@ -39,6 +40,7 @@ pub(crate) fn page_with(sweep: &SweepRecord, drawings: &[Drawing]) -> String {
     parts.extend(sweep.capacity.as_ref().map(capacity_section));
     parts.push(list("What each setting does", &findings.axes));
     parts.push(arms(sweep));
+    parts.push(blames(sweep));
     parts.push(senders(sweep));
     parts.push(figures("More pictures", further));
     parts.push(figures("By time", &timelines));
@@ -149,19 +151,31 @@ fn arm_row(overview: &Overview<'_>, row: &Row<'_>) -> String {
 
 /// A row for each sender of each arm.
 fn senders(sweep: &SweepRecord) -> String {
-    let Some(table) = SendersTable::new(sweep) else {
+    let table = SendersTable::new(sweep);
+    let named = |titles: &[String]| 1 + titles.iter().position(|t| t == "Sender").unwrap_or(0);
+    table.map_or_else(String::new, |SendersTable { titles, rows }| {
+        titled("By sender", &titles, &rows, named(&titles))
+    })
+}
+
+/// A row for each blame of the best arm and the reference.
+fn blames(sweep: &SweepRecord) -> String {
+    let Some(table) = BlamesTable::new(sweep) else {
         return String::new();
     };
-    let names = 1 + table
-        .titles
-        .iter()
-        .position(|title| title == "Sender")
-        .unwrap_or(0);
-    let heading = |(index, title): (usize, &String)| {
+    let titles = table.titles();
+    let names = titles.len() - 2;
+    let heading = "Who is to blame for requests without an answer";
+    titled(heading, &titles, &table.rows(), names)
+}
+
+/// A table under a heading of its own; its first `names` columns are words.
+fn titled(heading: &str, titles: &[String], rows: &[Vec<String>], names: usize) -> String {
+    let title = |(index, title): (usize, &String)| {
         let class = if index < names { " class=\"name\"" } else { "" };
         format!("<th scope=\"col\"{class}>{}</th>", escaped(title))
     };
-    let headings: String = table.titles.iter().enumerate().map(heading).collect();
+    let titles: String = titles.iter().enumerate().map(title).collect();
     let row = |row: &Vec<String>| {
         let (head, cells) = row.split_at(names);
         let head = head
@@ -170,9 +184,9 @@ fn senders(sweep: &SweepRecord) -> String {
         let cells = cells.iter().map(|cell| metric_cell(cell));
         format!("<tr>{}</tr>\n", head.chain(cells).collect::<String>())
     };
-    let rows: String = table.rows.iter().map(row).collect();
+    let rows: String = rows.iter().map(row).collect();
     format!(
-        "<h2>By sender</h2>\n<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>{headings}</tr></thead>\n\
+        "<h2>{heading}</h2>\n<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>{titles}</tr></thead>\n\
          <tbody>{rows}</tbody></table></div>\n"
     )
 }

@@ -6,7 +6,8 @@ use router::{CooldownReason, ErrorClass, FallbackReason};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    calls::CallsRecord, capacity::CapacityRecord, distribution::Distribution, senders::SenderRecord,
+    blame::BlameCount, calls::CallsRecord, capacity::CapacityRecord, distribution::Distribution,
+    senders::SenderRecord,
 };
 
 /// Everything that one run left behind. Its size does not depend on the number of requests.
@@ -43,6 +44,10 @@ pub struct RunRecord {
     pub hindsight_good: Option<u64>,
     /// Why requests failed, most frequent first.
     pub errors: Vec<AnswerError>,
+    /// Who is to blame for the requests without an answer (failed or cancelled), one blame each, in
+    /// the order of [`Blame::ALL`](crate::Blame::ALL) without those that nobody has.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blames: Vec<BlameCount>,
 
     /// Arrival to answer, of completed requests.
     pub latency: Distribution,

@@ -11,6 +11,7 @@ use router::{
 };
 
 use crate::{
+    blame::{Blame, BlameCount, Blamer},
     distribution::{Spans, as_f64},
     record::{AnswerError, ErrorOrigin, FallbackCount, RunRecord},
     tally::{ERROR_KINDS_EXPECTED, Tally, count, most_frequent_first},
@@ -28,6 +29,9 @@ pub struct RecorderSetup {
     pub slo_first_token: Option<Duration>,
     /// How long requests keep arriving.
     pub duration: Duration,
+    /// When each deployment's provider is at fault by its schedule, from and until before; shorter
+    /// than `deployments` where nothing is known.
+    pub faults: Vec<Vec<(Instant, Instant)>>,
 }
 
 impl RecorderSetup {
@@ -84,6 +88,8 @@ pub struct Recorder {
     waited_us: u64,
     in_failed_attempts_us: u64,
     deployments: Vec<Tally>,
+    blamer: Blamer,
+    blames: [u64; Blame::ALL.len()],
     buckets: TimeBuckets,
 }
 
@@ -95,6 +101,7 @@ impl Recorder {
     pub fn new(setup: RecorderSetup) -> Self {
         let deployments = setup.deployments.iter().map(|_| Tally::new()).collect();
         let buckets = TimeBuckets::new(setup.duration, setup.deployments.len());
+        let blamer = Blamer::new(&setup);
         Self {
             setup,
             now: Instant::ZERO,
@@ -120,6 +127,8 @@ impl Recorder {
             waited_us: 0,
             in_failed_attempts_us: 0,
             deployments,
+            blamer,
+            blames: [0; Blame::ALL.len()],
             buckets,
         }
     }
@@ -149,6 +158,7 @@ impl Recorder {
             good: has_slo.then_some(self.good),
             hindsight_good: None,
             errors: answer_errors(self.errors),
+            blames: blame_counts(&self.blames),
             latency: self.latency.finish(),
             latency_all: latency_all.finish(),
             first_token: self.first_token.finish(),
@@ -194,6 +204,11 @@ impl Recorder {
             );
         }
         debug_assert_eq!(
+            self.blames.iter().sum::<u64>(),
+            self.failed + self.cancelled,
+            "each request without an answer has one blame"
+        );
+        debug_assert_eq!(
             self.latency.len(),
             self.completed,
             "each completed request has a latency"
@@ -206,8 +221,9 @@ impl Recorder {
             .expect("the recorder was set up with the router's own deployments")
     }
 
-    fn finished(&mut self, deployment: DeploymentId, outcome: &Outcome) {
+    fn finished(&mut self, at: Instant, deployment: DeploymentId, outcome: &Outcome) {
         self.tally(deployment).left();
+        self.blamer.health(deployment).ended(at, outcome);
         match outcome {
             Outcome::Success { usage, .. } => {
                 let prices = &self.setup.deployments[deployment.index()].prices;
@@ -250,10 +266,11 @@ impl Recorder {
         } = *event
         {
             self.tally(deployment).cooled.begin(at, until, why);
+            self.blamer.benched(deployment, until);
         }
     }
 
-    fn answered(&mut self, at: Instant, answer: &Answer) {
+    fn answered(&mut self, at: Instant, request: RequestId, answer: &Answer) {
         let trail = answer.trail();
         let latency = at.since(trail.arrived);
         match answer {
@@ -262,6 +279,8 @@ impl Recorder {
                 self.failed += 1;
                 self.latency_of_failed.add(latency);
                 count(&mut self.errors, answer_error(error));
+                let blame = self.blamer.judge(at, request, error, trail.attempts);
+                self.blames[blame as usize] += 1;
                 self.buckets.failed();
             }
         }
@@ -285,6 +304,8 @@ impl Recorder {
 }
 
 impl Observer for Recorder {
+    const LAST_LOOK: bool = true;
+
     fn observe(&mut self, at: Instant, event: &Event<'_>) {
         debug_assert!(at >= self.now, "time runs back from {} to {at}", self.now);
         self.now = at;
@@ -309,10 +330,16 @@ impl Observer for Recorder {
                 deployment,
                 outcome,
                 ..
-            } => self.finished(deployment, outcome),
-            Event::Answered { answer, .. } => self.answered(at, answer),
+            } => self.finished(at, deployment, outcome),
+            Event::GivenUp {
+                request,
+                members,
+                eligible,
+            } => self.blamer.last_look(at, request, members, eligible),
+            Event::Answered { request, answer } => self.answered(at, request, answer),
             Event::Cancelled { deployment, .. } => {
                 self.cancelled += 1;
+                self.blames[Blame::ClientGaveUp as usize] += 1;
                 self.buckets.cancelled();
                 if let Some(deployment) = deployment {
                     self.tally(deployment).left();
@@ -325,6 +352,7 @@ impl Observer for Recorder {
                 ..
             } => {
                 self.tally(deployment).cooled.begin(at, until, why);
+                self.blamer.benched(deployment, until);
             }
             Event::Retrying { .. } => self.retries += 1,
             Event::FellBack { why, .. } => self.fallbacks[fallback_index(why)] += 1,
@@ -339,7 +367,10 @@ impl Observer for Recorder {
                 self.tally(deployment).cache_hits += 1;
             }
             Event::Mirrored { .. } => self.mirrors += 1,
-            Event::CooldownCleared { deployment } => self.tally(deployment).cooled.end(at),
+            Event::CooldownCleared { deployment } => {
+                self.tally(deployment).cooled.end(at);
+                self.blamer.health(deployment).benched_until = at;
+            }
             Event::PassedOver { .. } | Event::MovedOn { .. } => {}
         }
     }
@@ -362,6 +393,14 @@ fn answer_errors(counts: Vec<(AnswerErrorKey, u64)>) -> Vec<AnswerError> {
             status,
             count,
         })
+        .collect()
+}
+
+fn blame_counts(counts: &[u64; Blame::ALL.len()]) -> Vec<BlameCount> {
+    let counts = Blame::ALL.into_iter().zip(*counts);
+    counts
+        .filter(|&(_, count)| count > 0)
+        .map(|(blame, count)| BlameCount { blame, count })
         .collect()
 }
 

@@ -7,6 +7,7 @@
 use polars::prelude::{AnyValue, Column, DataFrame, ParquetCompression, ParquetWriter};
 
 use crate::{
+    blame::{BlameShare, blame_shares},
     comparison::{Comparison, Verdict, Versus},
     error::ReportError,
     labels::short_axis,
@@ -229,6 +230,7 @@ pub(crate) fn json(sweep: &SweepRecord) -> Result<Vec<u8>, ReportError> {
                 "settings": labels,
                 "is_reference": arm == sweep.reference,
                 "replications": sweep.arms[arm].runs.iter().map(|run| run.replication).collect::<Vec<_>>(),
+                "blames": blame_shares(&sweep.arms[arm].runs).iter().map(blame_json).collect::<serde_json::Map<_, _>>(),
                 "metrics": of_arm.map(|row| (row.metric.name().to_owned(), estimate_json(row, &comparison)))
                     .collect::<serde_json::Map<_, _>>(),
             })
@@ -251,6 +253,17 @@ pub(crate) fn json(sweep: &SweepRecord) -> Result<Vec<u8>, ReportError> {
         "ignored": sweep.ignored,
     });
     serde_json::to_vec_pretty(&document).map_err(|reason| refused("json", &reason))
+}
+
+fn blame_json(share: &BlameShare) -> (String, serde_json::Value) {
+    let value = serde_json::json!({
+        "title": share.blame.title(),
+        "of_unanswered": share.of_unanswered.mean,
+        "of_unanswered_half_width": share.of_unanswered.half_width,
+        "of_all": share.of_all.mean,
+        "of_all_half_width": share.of_all.half_width,
+    });
+    (share.blame.name().to_owned(), value)
 }
 
 fn estimate_json(row: &ArmRow, comparison: &Comparison<'_>) -> serde_json::Value {

@@ -116,6 +116,29 @@ impl Router {
         Ok(deployment)
     }
 
+    /// Tells whom the group of a request has that is about to fail, if anybody wants to know.
+    pub(crate) fn last_look<O: Observer>(&mut self, now: Instant, ticket: Ticket, obs: &mut O) {
+        let state = self.requests.peek(ticket);
+        if !O::LAST_LOOK || state.caller_left.is_some() {
+            return;
+        }
+        let (request, group) = (state.request.id, state.hop.group);
+        let filters = self.registry.target(group).kind == TargetKind::Group;
+        if !filters || self.filter(now, ticket, &mut ()).is_err() {
+            self.candidates.clear();
+        }
+        let members = &self.registry.target(group).members;
+        let eligible = &self.candidates;
+        obs.observe(
+            now,
+            &Event::GivenUp {
+                request,
+                members,
+                eligible,
+            },
+        );
+    }
+
     /// Whether the blocking path picks: affinity, budgets and tags do not filter there, and
     /// cost-based routing finds nobody. (semantics 2.3 step 0, 2.7)
     pub(crate) fn picks_as_blocking(&self, ticket: Ticket) -> bool {

@@ -55,6 +55,7 @@ impl Router {
                     });
                 }
                 Next::Fail(error) => {
+                    self.last_look(now, ticket, obs);
                     let trail = self.requests.peek(ticket).trail(None);
                     return self.answer(now, ticket, Answer::Failed { error, trail }, obs);
                 }

@@ -14,8 +14,9 @@ use crate::{
 
 /// Hears every event of a router. `()` hears nothing and costs nothing; a pair hears both.
 pub trait Observer {
-    /// Whether [`Event::PassedOver`] is wanted: it costs a walk over the group at each pick.
-    const DETAIL: bool = false;
+    /// Whether [`Event::GivenUp`] is wanted: for each request that fails, the filters look over its
+    /// group once more.
+    const LAST_LOOK: bool = false;
 
     /// An event at a moment.
     fn observe(&mut self, _at: Instant, _event: &Event<'_>) {}
@@ -24,7 +25,7 @@ pub trait Observer {
 impl Observer for () {}
 
 impl<T: Observer> Observer for &mut T {
-    const DETAIL: bool = T::DETAIL;
+    const LAST_LOOK: bool = T::LAST_LOOK;
 
     fn observe(&mut self, at: Instant, event: &Event<'_>) {
         (**self).observe(at, event);
@@ -32,7 +33,7 @@ impl<T: Observer> Observer for &mut T {
 }
 
 impl<A: Observer, B: Observer> Observer for (A, B) {
-    const DETAIL: bool = A::DETAIL || B::DETAIL;
+    const LAST_LOOK: bool = A::LAST_LOOK || B::LAST_LOOK;
 
     fn observe(&mut self, at: Instant, event: &Event<'_>) {
         self.0.observe(at, event);
@@ -48,7 +49,7 @@ pub enum Event<'a> {
         /// Its whole content.
         request: &'a Request,
     },
-    /// A deployment of the group was not a candidate (only if [`Observer::DETAIL`]).
+    /// A deployment of the group was not a candidate.
     PassedOver {
         /// For whom.
         request: RequestId,
@@ -200,6 +201,16 @@ pub enum Event<'a> {
         /// By which list.
         why: FallbackReason,
     },
+    /// The request is about to end with an error (only if [`Observer::LAST_LOOK`]): whom its group
+    /// has at this moment.
+    GivenUp {
+        /// Who.
+        request: RequestId,
+        /// The deployments of the group that it asked for, or of the last one that it was in.
+        members: &'a [DeploymentId],
+        /// Those of them that pass every filter now: another attempt could have gone to each.
+        eligible: &'a [DeploymentId],
+    },
     /// The request is over.
     Answered {
         /// Who.
@@ -235,6 +246,7 @@ impl Event<'_> {
             | Self::Retrying { request, .. }
             | Self::MovedOn { request, .. }
             | Self::FellBack { request, .. }
+            | Self::GivenUp { request, .. }
             | Self::Answered { request, .. }
             | Self::LimitRefused { request, .. }
             | Self::CacheHit { request, .. }

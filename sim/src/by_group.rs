@@ -4,7 +4,7 @@ use reports::{Recorder, RecorderSetup, RunRecord};
 use router::{Event, Instant, Observer};
 use scenarios::RunPlan;
 
-use crate::{SimError, Watch, record_run, simulate_watched, sweep_run::recorder_setup};
+use crate::{SimError, Watch, record_run, recorder_setup, simulate_watched};
 
 /// Runs a plan and gives a record for each place in `groups`, which says of each of the workload's
 /// models into which record its requests go.
@@ -23,7 +23,7 @@ pub fn record_groups(
     }
     let arrivals = plan.workload.arrivals(plan.seed);
     let of = arrivals.map(|arrival| groups[usize::from(arrival.model)]);
-    let setup = recorder_setup(plan);
+    let setup = recorder_setup(plan)?;
     let mut observer = ByGroup::new(of.collect(), count, &setup);
     let run_end = simulate_watched(plan, &mut observer, watch)?;
     let finished = observer.recorders.into_iter().map(|recorder| RunRecord {
@@ -51,6 +51,8 @@ impl ByGroup {
 }
 
 impl Observer for ByGroup {
+    const LAST_LOOK: bool = true;
+
     fn observe(&mut self, at: Instant, event: &Event<'_>) {
         let request = event.request();
         if request.is_some_and(router::RequestId::is_mirror) {

@@ -4,7 +4,10 @@ use std::{net::SocketAddr, num::NonZeroUsize, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use reports::Blame;
 use router::ProfileName;
+
+use crate::commands::blame;
 
 /// A workbench for LLM routers: measure how strategies, cooldowns, retries and fallbacks behave under
 /// real traffic, in virtual time, with LiteLLM's rules.
@@ -35,7 +38,8 @@ pub(crate) enum Command {
     List(ListArgs),
     /// Validate a scenario or a LiteLLM config and tell what of it takes effect.
     Check(CheckArgs),
-    /// Tell one request's whole story: who was passed over, what was sent, what came back, and why.
+    /// Tell why requests failed or were slow: one request's whole story, or who is to blame for all that
+    /// got no answer.
     Explain(ExplainArgs),
     /// Serve providers over HTTP in real time, as OpenAI and Anthropic, with their faults: for clients
     /// and their tests.
@@ -353,21 +357,39 @@ pub(crate) struct ServeArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("which").args(["request", "first", "worst", "failed"]))]
 pub(crate) struct ExplainArgs {
     #[command(flatten)]
     pub(crate) scenario: ScenarioArgs,
-    /// Which request, counted from 0 in the order of arrival.
-    #[arg(long, value_name = "N", required_unless_present = "first")]
+    /// Which request, counted from 0 in the order of arrival. Without this and the next three: who is
+    /// to blame for all requests that got no answer, over all replications.
+    #[arg(long, value_name = "N")]
     pub(crate) request: Option<u64>,
     /// The first request that this happened to.
-    #[arg(long, value_enum, conflicts_with = "request")]
+    #[arg(long, value_enum)]
     pub(crate) first: Option<Fate>,
+    /// The request that had most of it.
+    #[arg(long, value_enum)]
+    pub(crate) worst: Option<Worst>,
+    /// The first request that got no answer; with a blame, the first of that blame.
+    #[arg(long, value_name = "BLAME", num_args = 0..=1, value_parser = blame)]
+    #[expect(clippy::option_option, reason = "not given, given, given with a value")]
+    pub(crate) failed: Option<Option<Blame>>,
     /// In which arm, counted from 0 as `check` lists them.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) arm: usize,
     /// In which replication, counted from 0.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) rep: u32,
+}
+
+/// What a request may have most of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Worst {
+    /// Time from arrival to answer or error.
+    Latency,
+    /// Time in backoff, waiting for a slot, or in the priority queue.
+    Waits,
 }
 
 /// What may happen to a request.

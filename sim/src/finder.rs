@@ -1,77 +1,146 @@
-//! The first request of a run that something happened to, for a story that is worth reading.
+//! A request of a run that is worth its story: the first to which something happened, or the worst.
 
+use std::{collections::BTreeMap, time::Duration};
+
+use reports::{Blame, Blamer};
 use router::{Answer, Event, Instant, Observer, RequestId};
 use scenarios::RunPlan;
 
-use crate::{SimError, simulate};
+use crate::{SimError, recorder_setup, simulate};
 
 /// What a request is looked for by.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sought {
-    /// The response cache answered it.
+    /// The first without an answer for which this is to blame.
+    Blamed(Blame),
+    /// The first that the response cache answered.
     Cached,
-    /// It got no answer.
+    /// The first that got no answer.
     Failed,
-    /// It moved to another group, tier or remaining set.
+    /// The first that moved to another group, tier or remaining set.
     FellBack,
-    /// A silent model got a copy of it.
+    /// The one that took longest from arrival to answer or error.
+    LongestLatency,
+    /// The one that spent most time in backoff, parked or in the priority queue, if one did at all.
+    LongestWaits,
+    /// The first that a silent model got a copy of.
     Mirrored,
-    /// It was tried again in its group.
+    /// The first that was tried again in its group.
     Retried,
-    /// It waited before an attempt, or for a slot.
+    /// The first that waited before an attempt, or for a slot.
     Waited,
 }
 
-/// The first request of the run, in the order of events, that this happened to.
+/// The request of the run that is sought, in the order of events.
 ///
 /// # Errors
 ///
 /// As [`simulate`].
-pub fn find_first(plan: &RunPlan, sought: Sought) -> Result<Option<RequestId>, SimError> {
+pub fn find(plan: &RunPlan, sought: Sought) -> Result<Option<RequestId>, SimError> {
     let mut finder = Finder {
         sought,
+        blamer: Blamer::new(&recorder_setup(plan)?),
         found: None,
     };
     simulate(plan, &mut finder)?;
-    Ok(finder.found)
+    Ok(finder.found.map(|(request, _)| request))
+}
+
+/// The first request of each blame that a run has.
+///
+/// # Errors
+///
+/// As [`simulate`].
+pub fn first_of_each_blame(plan: &RunPlan) -> Result<BTreeMap<Blame, RequestId>, SimError> {
+    let mut examples = Examples {
+        blamer: Blamer::new(&recorder_setup(plan)?),
+        found: BTreeMap::new(),
+    };
+    simulate(plan, &mut examples)?;
+    Ok(examples.found)
 }
 
 struct Finder {
     sought: Sought,
-    found: Option<RequestId>,
+    blamer: Blamer,
+    /// The best so far, and by how much where the worst is sought.
+    found: Option<(RequestId, Duration)>,
+}
+
+impl Finder {
+    /// Keeps the first of the largest.
+    fn offer(&mut self, request: RequestId, size: Duration) {
+        if self.found.is_none_or(|(_, most)| size > most) {
+            self.found = Some((request, size));
+        }
+    }
 }
 
 impl Observer for Finder {
-    fn observe(&mut self, _at: Instant, event: &Event<'_>) {
-        let (happened, request) = match *event {
-            Event::Answered {
-                request,
-                answer: Answer::Failed { .. },
-            } => (Sought::Failed, request),
-            Event::FellBack { request, .. } => (Sought::FellBack, request),
-            Event::CacheHit { request, .. } => (Sought::Cached, request),
-            Event::Mirrored { request, .. } => (Sought::Mirrored, request),
-            Event::Retrying { request, .. } => (Sought::Retried, request),
-            Event::Waiting { request, .. } | Event::ParkedForSlot { request, .. } => {
-                (Sought::Waited, request)
+    const LAST_LOOK: bool = true;
+
+    fn observe(&mut self, at: Instant, event: &Event<'_>) {
+        let blame = self.blamer.hear(at, event);
+        let Some(request) = event.request().filter(|request| !request.is_mirror()) else {
+            return;
+        };
+        let happened = match *event {
+            Event::Answered { answer, .. } => {
+                let trail = answer.trail();
+                match (self.sought, answer) {
+                    (Sought::LongestLatency, _) => {
+                        return self.offer(request, at.since(trail.arrived));
+                    }
+                    (Sought::LongestWaits, _) if trail.waited > Duration::ZERO => {
+                        return self.offer(request, trail.waited);
+                    }
+                    (Sought::LongestWaits, _) => return,
+                    (Sought::Blamed(_), Answer::Failed { .. }) => match blame {
+                        Some(blame) => Sought::Blamed(blame),
+                        None => return,
+                    },
+                    (_, Answer::Failed { .. }) => Sought::Failed,
+                    (_, Answer::Completed { .. }) => return,
+                }
             }
-            Event::Answered { .. }
-            | Event::Arrived { .. }
-            | Event::Cancelled { .. }
+            Event::Cancelled { .. } => Sought::Blamed(Blame::ClientGaveUp),
+            Event::FellBack { .. } => Sought::FellBack,
+            Event::CacheHit { .. } => Sought::Cached,
+            Event::Mirrored { .. } => Sought::Mirrored,
+            Event::Retrying { .. } => Sought::Retried,
+            Event::Waiting { .. } | Event::ParkedForSlot { .. } => Sought::Waited,
+            Event::Arrived { .. }
             | Event::CooledDown { .. }
+            | Event::CooldownCleared { .. }
             | Event::Finished { .. }
             | Event::FirstToken { .. }
-            | Event::NothingToPick { .. }
+            | Event::GivenUp { .. }
             | Event::LimitRefused { .. }
             | Event::MovedOn { .. }
-            | Event::CooldownCleared { .. }
+            | Event::NothingToPick { .. }
             | Event::PassedOver { .. }
             | Event::Picked { .. }
             | Event::Sent { .. }
             | Event::SlotRefused { .. } => return,
         };
-        if happened == self.sought && !request.is_mirror() {
-            self.found.get_or_insert(request);
+        if happened == self.sought {
+            self.offer(request, Duration::ZERO);
+        }
+    }
+}
+
+struct Examples {
+    blamer: Blamer,
+    found: BTreeMap<Blame, RequestId>,
+}
+
+impl Observer for Examples {
+    const LAST_LOOK: bool = true;
+
+    fn observe(&mut self, at: Instant, event: &Event<'_>) {
+        let blame = self.blamer.hear(at, event);
+        if let Some((blame, request)) = blame.zip(event.request()) {
+            self.found.entry(blame).or_insert(request);
         }
     }
 }

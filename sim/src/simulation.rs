@@ -67,6 +67,18 @@ pub struct RunEnd {
     pub calls: Option<CallsRecord>,
 }
 
+/// The providers of a plan, before anything was asked of them.
+pub(crate) fn providers(plan: &RunPlan) -> Result<Providers, SimError> {
+    let specs = plan.providers.iter().map(|binding| &*binding.spec);
+    Providers::new(specs, plan.seed, plan.router.epoch).map_err(|(number, source)| {
+        SimError::Provider {
+            deployment: plan.router.deployments[number].id.clone(),
+            name: plan.providers[number].name.clone(),
+            source,
+        }
+    })
+}
+
 /// The parts of a run.
 struct Simulation {
     fleet: Fleet,
@@ -101,18 +113,9 @@ impl Simulation {
             .iter()
             .map(|name| fleet.model(name))
             .collect();
-        let specs = plan.providers.iter().map(|binding| &*binding.spec);
-        let providers =
-            Providers::new(specs, plan.seed, plan.router.epoch).map_err(|(number, source)| {
-                SimError::Provider {
-                    deployment: deployments[number].id.clone(),
-                    name: plan.providers[number].name.clone(),
-                    source,
-                }
-            })?;
         Ok(Self {
             fleet,
-            providers,
+            providers: providers(plan)?,
             models,
             queue: EventQueue::new(),
             unfinished: Vec::new(),

@@ -5,17 +5,24 @@
 //! came back and when, which cooldowns that caused, what was waited for, and the answer.
 
 mod errors;
+mod rules;
+mod spans;
 
 use std::{fmt, time::Duration};
 
+use reports::{Blame, Blamer};
 use router::{
-    Answer, CooldownReason, DeploymentId, Event, FallbackReason, Instant, ModelId, Observer,
-    Outcome, PassedOver, RequestId, Router, WaitReason,
+    Answer, CooldownReason, DeploymentId, Event, Instant, ModelId, Observer, Outcome, PassedOver,
+    RequestId, Router, WaitReason,
 };
 use scenarios::RunPlan;
 
-use self::errors::{limit_text, outcome_text};
-use crate::SimError;
+pub use self::spans::{Span, SpanKind};
+use self::{
+    errors::{limit_text, list_text, outcome_text},
+    spans::Spans,
+};
+use crate::{SimError, recorder_setup};
 
 /// Hears a run and keeps the story of one request.
 #[derive(Debug)]
@@ -28,6 +35,9 @@ pub struct Story<'a> {
     /// Its mirrors, whose stories are told within its own.
     mirrors: Vec<RequestId>,
     lines: Vec<Line>,
+    spans: Spans,
+    blamer: Blamer,
+    blame: Option<Blame>,
 }
 
 impl<'a> Story<'a> {
@@ -48,6 +58,9 @@ impl<'a> Story<'a> {
             arrived: None,
             mirrors: Vec::new(),
             lines: Vec::new(),
+            spans: Spans::default(),
+            blamer: Blamer::new(&recorder_setup(plan)?),
+            blame: None,
         })
     }
 
@@ -55,6 +68,30 @@ impl<'a> Story<'a> {
     #[must_use]
     pub const fn arrived(&self) -> Option<Instant> {
         self.arrived
+    }
+
+    /// What happened to it, in order.
+    #[must_use]
+    pub fn lines(&self) -> &[Line] {
+        &self.lines
+    }
+
+    /// Its attempts and waits, without those of mirrors, in the order of their ends.
+    #[must_use]
+    pub fn spans(&self) -> &[Span] {
+        self.spans.done()
+    }
+
+    /// From its arrival to the last that happened to it.
+    #[must_use]
+    pub fn took(&self) -> Duration {
+        self.lines.last().map_or(Duration::ZERO, |line| line.after)
+    }
+
+    /// Who is to blame, if it got no answer.
+    #[must_use]
+    pub const fn blame(&self) -> Option<Blame> {
+        self.blame
     }
 
     /// Whose request it is, where the scenario says so.
@@ -146,6 +183,14 @@ impl<'a> Story<'a> {
                 Answer::Completed { .. } => ("answered", self.answer_text(answer)),
                 Answer::Failed { .. } => ("gave up", self.answer_text(answer)),
             },
+            Event::GivenUp { eligible, .. } => {
+                let left: Vec<_> = eligible.iter().map(|&d| self.deployment(d)).collect();
+                let left = match left.as_slice() {
+                    [] => "nobody is left to pick".to_owned(),
+                    left => format!("could still pick {}", left.join(", ")),
+                };
+                ("last look", left)
+            }
             Event::Cancelled { .. } => ("cancelled", "the caller went away".to_owned()),
             Event::Sent {
                 deployment,
@@ -297,9 +342,10 @@ impl<'a> Story<'a> {
 }
 
 impl Observer for Story<'_> {
-    const DETAIL: bool = true;
+    const LAST_LOOK: bool = true;
 
     fn observe(&mut self, at: Instant, event: &Event<'_>) {
+        let blame = self.blamer.hear(at, event);
         let Some(of) = event.request() else { return };
         let mirror = self.mirrors.iter().position(|mirror| *mirror == of);
         if of != self.request && mirror.is_none() {
@@ -310,6 +356,19 @@ impl Observer for Story<'_> {
         }
         let arrived = *self.arrived.get_or_insert(at);
         let (what, mut details) = self.told(at, event);
+        if of == self.request {
+            self.blame = self.blame.or(blame);
+            let (mut place, mut ended) = ("", String::new());
+            if let Event::Finished {
+                deployment,
+                outcome,
+                ..
+            } = *event
+            {
+                (place, ended) = (self.deployment(deployment), outcome_text(at, outcome));
+            }
+            self.spans.hear(at.since(arrived), event, place, &ended);
+        }
         if let Some(mirror) = mirror {
             details = format!("[mirror {}] {details}", mirror + 1);
         }
@@ -329,6 +388,7 @@ impl Observer for Story<'_> {
             after: at.since(arrived),
             what,
             details,
+            setting: self.setting(event),
         });
     }
 }
@@ -342,19 +402,28 @@ impl fmt::Display for Story<'_> {
             .collect();
         let width = times.iter().map(String::len).max().unwrap_or(0);
         for (line, time) in self.lines.iter().zip(times) {
-            writeln!(f, "+{time:>width$}  {:<11}  {}", line.what, line.details)?;
+            let (what, details) = (line.what, &line.details);
+            write!(f, "+{time:>width$}  {what:<11}  {details}")?;
+            match &line.setting {
+                Some(setting) => writeln!(f, "  [{setting}]")?,
+                None => writeln!(f)?,
+            }
         }
         Ok(())
     }
 }
 
-/// One thing that happened.
+/// One thing that happened to a request.
 #[derive(Debug)]
-struct Line {
+pub struct Line {
     /// Since the request's arrival.
-    after: Duration,
-    what: &'static str,
-    details: String,
+    pub after: Duration,
+    /// What it was, in a word or two.
+    pub what: &'static str,
+    /// More of it.
+    pub details: String,
+    /// The LiteLLM setting that governs it, with its value.
+    pub setting: Option<String>,
 }
 
 /// A span in seconds with three decimals.
@@ -363,17 +432,6 @@ struct Secs(Duration);
 impl fmt::Display for Secs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:.3} s", self.0.as_secs_f64())
-    }
-}
-
-const fn list_text(why: FallbackReason) -> &'static str {
-    match why {
-        FallbackReason::ContentPolicy => "content_policy_fallbacks",
-        FallbackReason::ContextWindow => "context_window_fallbacks",
-        FallbackReason::Generic => "fallbacks",
-        FallbackReason::OrderTier => "next order tier",
-        FallbackReason::PerRequest => "the request's own fallbacks",
-        FallbackReason::WeightedFailover => "weighted failover",
     }
 }
 

@@ -13,14 +13,11 @@ use std::{
     thread,
 };
 
-use reports::{
-    ArmRecord, AxisRecord, BySender, DeploymentLabel, FaultSpanRecord, Recorder, RecorderSetup,
-    RunRecord, SweepRecord,
-};
+use reports::{ArmRecord, AxisRecord, BySender, FaultSpanRecord, Recorder, RunRecord, SweepRecord};
 use router::{Instant, RequestId};
 use scenarios::{RunPlan, Scenario, lint::Severity};
 
-use crate::{RunEnd, SimError, Watch, simulate_watched};
+use crate::{RunEnd, SimError, Watch, recording::recorder_setup, simulate_watched};
 
 /// Runs a plan and gives what a report needs of it.
 ///
@@ -28,7 +25,7 @@ use crate::{RunEnd, SimError, Watch, simulate_watched};
 ///
 /// As [`simulate_watched`].
 pub fn record_run(plan: &RunPlan, watch: &impl Watch) -> Result<RunRecord, SimError> {
-    let setup = recorder_setup(plan);
+    let setup = recorder_setup(plan)?;
     let mut recorder = Recorder::new(setup.clone());
     let names = plan.workload.sender_names();
     let (run_end, senders) = if names.is_empty() {
@@ -162,27 +159,6 @@ fn notes(scenario: &Scenario) -> Vec<String> {
     let told = findings.filter(|finding| finding.severity < Severity::Note);
     let told = told.map(ToString::to_string);
     scenario.notes().iter().cloned().chain(told).collect()
-}
-
-pub(crate) fn recorder_setup(plan: &RunPlan) -> RecorderSetup {
-    let deployments = plan
-        .router
-        .deployments
-        .iter()
-        .zip(plan.providers.iter())
-        .map(|(deployment, provider)| DeploymentLabel {
-            id: deployment.id.clone(),
-            group: deployment.model_name.clone(),
-            provider: provider.name.clone(),
-            prices: deployment.prices.clone(),
-        })
-        .collect();
-    RecorderSetup {
-        deployments,
-        slo_latency: plan.slo.latency,
-        slo_first_token: plan.slo.first_token,
-        duration: plan.workload.duration(),
-    }
 }
 
 fn fault_span_records(run_end: &RunEnd) -> Vec<FaultSpanRecord> {

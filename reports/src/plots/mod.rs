@@ -5,6 +5,7 @@
 
 mod arms;
 mod axes;
+mod blame;
 mod canvas;
 mod capacity;
 mod deployments;
@@ -49,6 +50,7 @@ const ALL: &[&dyn Plot] = &[
     &frontier::Frontier::LATENCY,
     &frontier::Frontier::LOAD,
     &latency::Latency,
+    &blame::Blames,
     &deployments::Deployments,
     &timeline::Timeline::BEST,
     &timeline::Timeline::REFERENCE,

@@ -64,7 +64,7 @@ fn a_report_is_a_folder_of_files_with_the_page_first() {
             .iter()
             .filter(|name| name.starts_with("plots/"))
             .count(),
-        8
+        9
     );
     for file in &files {
         assert!(

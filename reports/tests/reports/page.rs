@@ -103,7 +103,7 @@ fn an_interrupted_sweep_has_a_banner() {
 #[test]
 fn every_picture_shows_what_it_is_about() {
     let sweep = sweep(10, 1_500);
-    let expected: [(&str, &[&str]); 8] = [
+    let expected: [(&str, &[&str]); 9] = [
         (
             "heatmap",
             &["cooldown_time", "num_retries", "least-busy", "60"],
@@ -131,6 +131,15 @@ fn every_picture_shows_what_it_is_about() {
                 "worst: ",
                 "1 %",
                 "10 s",
+            ],
+        ),
+        (
+            "blame",
+            &[
+                "Outage",
+                "Retries exhausted",
+                "of all requests",
+                "reference: ",
             ],
         ),
         ("deployments", &["east", "west", "north", "spare", "failed"]),
@@ -220,7 +229,7 @@ fn a_lone_run_has_a_page_without_comparisons() {
         .map(|drawing| drawing.name)
         .collect();
 
-    assert_eq!(names, ["latency", "deployments", "timeline-best"]);
+    assert_eq!(names, ["latency", "blame", "deployments", "timeline-best"]);
     assert!(!page(&sweep).unwrap().contains("vs reference"));
 }
 

@@ -60,6 +60,7 @@ pub fn setup() -> RecorderSetup {
         slo_latency: Some(Duration::from_secs(12)),
         slo_first_token: Some(Duration::from_secs(3)),
         duration: DURATION,
+        faults: Vec::new(),
     }
 }
 

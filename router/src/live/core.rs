@@ -44,7 +44,7 @@ pub(super) struct Ears<O> {
 }
 
 impl<O: Observer> Observer for Ears<O> {
-    const DETAIL: bool = O::DETAIL;
+    const LAST_LOOK: bool = O::LAST_LOOK;
 
     fn observe(&mut self, at: Instant, event: &Event<'_>) {
         if let Some(alerts) = &mut self.alerts {

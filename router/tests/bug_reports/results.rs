@@ -130,8 +130,6 @@ pub(crate) struct Log {
 }
 
 impl Observer for Log {
-    const DETAIL: bool = true;
-
     fn observe(&mut self, now: Instant, event: &Event<'_>) {
         self.text.push(format!("{now} {event:?}"));
         match event {

@@ -27,8 +27,6 @@ pub(crate) struct Hand {
 pub(crate) struct Said(pub(crate) Vec<String>);
 
 impl Observer for Said {
-    const DETAIL: bool = true;
-
     fn observe(&mut self, at: Instant, event: &Event<'_>) {
         self.0.push(format!("{at} {event:?}"));
     }

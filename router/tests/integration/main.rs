@@ -15,6 +15,7 @@ mod deadlines;
 mod defaults;
 mod fallbacks;
 mod harness;
+mod last_look;
 mod mirrors;
 mod names;
 mod pre_call_checks;

@@ -71,8 +71,6 @@ pub(crate) struct Book {
 }
 
 impl Observer for Book {
-    const DETAIL: bool = true;
-
     #[expect(clippy::too_many_lines, reason = "one arm an event")]
     fn observe(&mut self, at: Instant, event: &Event<'_>) {
         self.log.push(format!("{} {event:?}", at.as_nanos()));

@@ -13,6 +13,8 @@ mod settings_text;
 mod sweep;
 mod tune;
 
+pub(crate) use explain::blame;
+
 use std::path::Path;
 
 use clap::{CommandFactory as _, Parser as _};

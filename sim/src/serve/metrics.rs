@@ -79,6 +79,7 @@ impl Observer for Metrics {
             Event::Arrived { .. }
             | Event::CooldownCleared { .. }
             | Event::FirstToken { .. }
+            | Event::GivenUp { .. }
             | Event::LimitRefused { .. }
             | Event::MovedOn { .. }
             | Event::NothingToPick { .. }

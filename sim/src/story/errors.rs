@@ -1,8 +1,8 @@
 //! What went wrong, in words.
 
 use router::{
-    DeploymentId, ErrorClass, Failure, Instant, Outcome, QueueFault, RateLimitedBy, RetryAfter,
-    RouteError,
+    DeploymentId, ErrorClass, Failure, FallbackReason, Instant, Outcome, QueueFault, RateLimitedBy,
+    RetryAfter, RouteError,
 };
 
 use super::{Secs, Story};
@@ -152,4 +152,15 @@ fn failure_text(at: Instant, failure: &Failure) -> String {
 
 fn status_text(status: Option<u16>) -> String {
     status.map_or_else(String::new, |status| format!(" ({status})"))
+}
+
+pub(super) const fn list_text(why: FallbackReason) -> &'static str {
+    match why {
+        FallbackReason::ContentPolicy => "content_policy_fallbacks",
+        FallbackReason::ContextWindow => "context_window_fallbacks",
+        FallbackReason::Generic => "fallbacks",
+        FallbackReason::OrderTier => "next order tier",
+        FallbackReason::PerRequest => "the request's own fallbacks",
+        FallbackReason::WeightedFailover => "weighted failover",
+    }
 }

@@ -154,13 +154,20 @@ fn explain_tells_the_story_of_a_request() {
 
     assert_eq!((left.code, left.stderr.as_str()), (Some(0), ""));
     insta::assert_snapshot!(left.stdout, @"
-    request 22 of tiny, num_retries=2, cooldown_time=1, replication 0: arrived 0.927 s into the run; times below count from then
+        request 22 of tiny, num_retries=2, cooldown_time=1, replication 0: arrived 0.927 s into the run; times below count from then
 
-    +0.000 s  arrived      for `chat`, 100 prompt tokens
-    +0.000 s  picked       bad, of 2 candidates
-    +0.000 s  sent         attempt 1 to bad
-    +0.200 s  came back    attempt 1 at bad after 0.200 s: 50 tokens
-    +0.200 s  answered     by bad, 100 prompt and 50 answer tokens; 1 attempt, 0 fallbacks, 0.000 s waited, 0.000 s in failed attempts
+        It was answered after 0.200 s.
+        100 % of its time, 0.200 s, went into the attempt that answered.
+
+        Where its 0.200 s went  (░ waiting, ▒ an attempt that failed, ▓ until the first token, █ the answer)
+          attempt 1 at bad    0.200 s   100 %  |████████████████████████████████████████|  50 tokens
+
+        What happened, and the setting behind it
+        +0.000 s  arrived      for `chat`, 100 prompt tokens
+        +0.000 s  picked       bad, of 2 candidates  [routing_strategy: simple-shuffle]
+        +0.000 s  sent         attempt 1 to bad
+        +0.200 s  came back    attempt 1 at bad after 0.200 s: 50 tokens
+        +0.200 s  answered     by bad, 100 prompt and 50 answer tokens; 1 attempt, 0 fallbacks, 0.000 s waited, 0.000 s in failed attempts
     ");
 }
 
@@ -188,6 +195,69 @@ fn explain_finds_the_first_request_with_a_fate() {
     × there is no such request in this run
     help: try another arm or replication: --arm N, --rep N
     ");
+}
+
+#[test]
+fn explain_without_a_request_tells_who_is_to_blame_for_all() {
+    let folder = Folder::new("explain-all").with("tiny.yaml", TINY);
+
+    let left = folder.routelab(&["explain", "tiny.yaml"]);
+
+    assert_eq!(left.code, Some(0), "{}", left.stderr);
+    insta::assert_snapshot!(left.stdout, @"
+        tiny, num_retries=0, cooldown_time=1: 67 of 1223 requests got no answer (2 replications).
+        Most of them, 100.00 ± 0.00 %, are blamed on: retries exhausted. Passing errors of a provider that was not down, until no retry or fallback was left.
+
+          Blame              Of those without an answer                        Of all requests  For example
+          Retries exhausted  100.00 ± 0.00 %             ████████████████████  5.48 ± 1.92 %    --request 2
+
+        What they mean
+          Retries exhausted: Passing errors of a provider that was not down, until no retry or fallback was left.
+
+        Examples are of replication 0; see one with `--rep 0 --request N`, or the first of a kind with `--failed retries_exhausted`.
+    ");
+    let none = folder.routelab(&["explain", "tiny.yaml", "--arm", "2"]);
+    assert!(
+        none.stdout.contains(": 0 of 1223 requests"),
+        "{}",
+        none.stdout
+    );
+}
+
+#[test]
+fn explain_finds_a_failed_request_by_its_blame_and_the_slowest_one() {
+    let folder = Folder::new("explain-by").with("tiny.yaml", TINY);
+    let told = |arguments: &[&str]| {
+        let left = folder.routelab(&[&["explain", "tiny.yaml"], arguments].concat());
+        (left.code, left.stdout + &left.stderr)
+    };
+
+    let (code, failed) = told(&["--failed", "retries_exhausted"]);
+    assert_eq!(code, Some(0), "{failed}");
+    assert!(failed.contains("Blame: retries exhausted."), "{failed}");
+    assert_eq!(told(&["--failed"]), (code, failed));
+
+    let (code, slow) = told(&["--worst", "latency", "--arm", "2"]);
+    assert_eq!(code, Some(0), "{slow}");
+    assert!(slow.contains("Where its 0.200 s went"), "{slow}");
+    let (_, retried) = told(&["--first", "retried", "--arm", "2"]);
+    assert!(retried.contains("[num_retries: 2]"), "{retried}");
+
+    let (code, none) = told(&["--failed", "outage"]);
+    assert_eq!(code, Some(2));
+    assert!(
+        none.contains("there is no such request in this run"),
+        "{none}"
+    );
+    let (code, unknown) = told(&["--failed", "bad_luck"]);
+    assert_eq!(code, Some(2));
+    assert!(
+        unknown.contains("known are client_gave_up, request"),
+        "{unknown}"
+    );
+    let (code, both) = told(&["--failed", "--request", "3"]);
+    assert_eq!(code, Some(2));
+    assert!(both.contains("cannot be used with"), "{both}");
 }
 
 #[test]

@@ -10,6 +10,7 @@
 
 mod around;
 mod asked;
+mod blame;
 mod broken;
 mod callers;
 mod instances;

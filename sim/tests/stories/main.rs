@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use router::RequestId;
 use scenarios::{LoadOptions, RunPlan, Scenario, Source};
-use sim::{Sought, Story, find_first, simulate};
+use sim::{Sought, Story, find, simulate};
 
 fn plan(text: &str) -> RunPlan {
     let source = Source::Text {
@@ -54,23 +54,23 @@ fn a_story_tells_each_step_with_the_time_since_arrival() {
 
     insta::assert_snapshot!(story(&plan, 0), @"
         +0.000 s  arrived      for `chat`, 10 prompt tokens
-        +0.000 s  picked       a, of 2 candidates
+        +0.000 s  picked       a, of 2 candidates  [routing_strategy: simple-shuffle]
         +0.000 s  sent         attempt 1 to a
         +0.100 s  came back    attempt 1 at a after 0.100 s: 20 tokens
         +0.100 s  answered     by a, 10 prompt and 20 answer tokens; 1 attempt, 0 fallbacks, 0.000 s waited, 0.000 s in failed attempts
         ");
     insta::assert_snapshot!(story(&plan, 1), @"
         +0.000 s  arrived      for `chat`, 10 prompt tokens
-        +0.000 s  picked       a, of 2 candidates
+        +0.000 s  picked       a, of 2 candidates  [routing_strategy: simple-shuffle]
         +0.000 s  sent         attempt 1 to a
         +0.000 s  failed       attempt 1 at a after 0.000 s: RateLimitError (429), retry-after 59 s
-        +0.000 s  cooled       a for 59.000 s: the provider said 429
-        +0.000 s  retries      retry 1 of 1 in this group
-        +0.000 s  passed over  a: in cooldown for another 59.000 s
+        +0.000 s  cooled       a for 59.000 s: the provider said 429  [the provider's retry-after, else cooldown_time: not set]
+        +0.000 s  retries      retry 1 of 1 in this group  [num_retries: 1]
+        +0.000 s  passed over  a: in cooldown for another 59.000 s  [cooldown_time: not set]
         +0.000 s  picked       b, of 1 candidate
         +0.000 s  sent         attempt 2 to b
         +0.000 s  failed       attempt 2 at b after 0.000 s: ServiceUnavailableError (503)
-        +0.000 s  falls back   from `chat` to `spare` (fallbacks)
+        +0.000 s  falls back   from `chat` to `spare` (fallbacks)  [fallbacks, default_fallbacks]
         +0.000 s  picked       c, of 1 candidate
         +0.000 s  sent         attempt 3 to c
         +0.250 s  came back    attempt 3 at c after 0.250 s: 20 tokens
@@ -78,16 +78,16 @@ fn a_story_tells_each_step_with_the_time_since_arrival() {
         ");
     insta::assert_snapshot!(story(&plan, 2), @"
         +0.000 s  arrived      for `chat`, 10 prompt tokens
-        +0.000 s  passed over  a: in cooldown for another 58.500 s
+        +0.000 s  passed over  a: in cooldown for another 58.500 s  [cooldown_time: not set]
         +0.000 s  picked       b, of 1 candidate
         +0.000 s  sent         attempt 1 to b
         +0.000 s  failed       attempt 1 at b after 0.000 s: ServiceUnavailableError (503)
-        +0.000 s  retries      retry 1 of 1 in this group
-        +0.000 s  passed over  a: in cooldown for another 58.500 s
+        +0.000 s  retries      retry 1 of 1 in this group  [num_retries: 1]
+        +0.000 s  passed over  a: in cooldown for another 58.500 s  [cooldown_time: not set]
         +0.000 s  picked       b, of 1 candidate
         +0.000 s  sent         attempt 2 to b
         +0.000 s  failed       attempt 2 at b after 0.000 s: ServiceUnavailableError (503)
-        +0.000 s  falls back   from `chat` to `spare` (fallbacks)
+        +0.000 s  falls back   from `chat` to `spare` (fallbacks)  [fallbacks, default_fallbacks]
         +0.000 s  picked       c, of 1 candidate
         +0.000 s  sent         attempt 3 to c
         +0.250 s  came back    attempt 3 at c after 0.250 s: 20 tokens
@@ -109,7 +109,7 @@ fn a_request_that_never_arrives_has_no_story() {
 #[test]
 fn the_first_request_of_a_fate_is_found() {
     let plan = plan(SCENARIO);
-    let first = |sought| find_first(&plan, sought).unwrap().map(|request| request.0);
+    let first = |sought| find(&plan, sought).unwrap().map(|request| request.0);
 
     assert_eq!(first(Sought::Retried), Some(1));
     assert_eq!(first(Sought::FellBack), Some(1));
@@ -141,18 +141,19 @@ fn a_mirrors_story_is_told_within_its_requests() {
     let config = Arc::make_mut(&mut plan.router);
     config.deployments[0].silent_model = Some("trial".to_owned());
 
-    let found = find_first(&plan, Sought::Mirrored).unwrap();
+    let found = find(&plan, Sought::Mirrored).unwrap();
     assert_eq!(found, Some(RequestId(0)));
-    assert_eq!(find_first(&plan, Sought::Failed).unwrap(), None);
+    assert_eq!(find(&plan, Sought::Failed).unwrap(), None);
     insta::assert_snapshot!(story(&plan, 0), @"
         +0.000 s  arrived      for `chat`, 10 prompt tokens
         +0.000 s  picked       a, of 1 candidate
-        +0.000 s  mirrored     as #0, mirror 1 to `trial`, for nobody
+        +0.000 s  mirrored     as #0, mirror 1 to `trial`, for nobody  [litellm_params.silent_model]
         +0.000 s  sent         attempt 1 to a
         +0.000 s  arrived      [mirror 1] for `trial`, 10 prompt tokens
         +0.000 s  picked       [mirror 1] b, of 1 candidate
         +0.000 s  sent         [mirror 1] attempt 1 to b
         +0.000 s  failed       [mirror 1] attempt 1 at b after 0.000 s: ServiceUnavailableError (503)
+        +0.000 s  last look    [mirror 1] could still pick b
         +0.000 s  gave up      [mirror 1] ServiceUnavailableError (503) of b; 1 attempt, 0 fallbacks, 0.000 s waited, 0.000 s in failed attempts
         +0.300 s  came back    attempt 1 at a after 0.300 s: 20 tokens
         +0.300 s  answered     by a, 10 prompt and 20 answer tokens; 1 attempt, 0 fallbacks, 0.000 s waited, 0.000 s in failed attempts
