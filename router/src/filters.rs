@@ -175,7 +175,12 @@ impl Router {
             obs,
         };
         // Nobody else of its group is asked whether the default may serve.
-        tags.filter(&mut sieve, &state.request, &state.tagged_by, &[])
+        tags.filter(
+            &mut sieve,
+            &state.request,
+            &state.tagged_by,
+            std::iter::empty(),
+        )
     }
 
     /// Fills `self.candidates` with the members of the hop's group that pass the filters.
@@ -229,12 +234,10 @@ impl Router {
                 checks.filter(&mut sieve, &state.request, config)?;
             }
             if let Some(tags) = filters.tags.as_mut().filter(|_| !blocking) {
-                tags.filter(
-                    &mut sieve,
-                    &state.request,
-                    &state.tagged_by,
-                    &target.members,
-                )?;
+                let name = self.registry.name(hop.group);
+                let group = target.members.iter().copied();
+                let group = group.filter(|d| config[d.index()].model_name == name);
+                tags.filter(&mut sieve, &state.request, &state.tagged_by, group)?;
             }
             if yields == PinsYield::ToEverything {
                 follow_pins(&mut sieve);

@@ -82,7 +82,8 @@ impl Router {
             }
             Some(allowance) => allowance,
         };
-        let retries = hop.retries + u32::from(hop.allowance.is_some() && !hop.moved_on);
+        let in_retries = hop.allowance.is_some();
+        let retries = hop.retries + u32::from(in_retries && !hop.moved_on);
         let state = self.requests.get(ticket);
         state.hop.allowance = Some(allowance);
         state.hop.retries = retries;
@@ -91,6 +92,9 @@ impl Router {
             Moving::On => return Next::Attempt,
             Moving::Nowhere => return self.fall_back(now, ticket, error, obs),
             Moving::No => {}
+        }
+        if in_retries {
+            self.remember_failure(ticket);
         }
         let lists = self.lists_in_force(ticket);
         let worth = retry::is_worth_retrying(&error, health, lists)
@@ -103,7 +107,9 @@ impl Router {
         if allowance.retries == 0 {
             return self.fall_back(now, ticket, error, obs);
         }
-        self.remember_failure(ticket);
+        if !in_retries {
+            self.remember_failure(ticket);
+        }
         // LiteLLM sleeps after the last retry too, before it gives up. (quirk Q3)
         let last = retries == allowance.retries;
         match self.pause(now, ticket, &error, health, retries, last) {

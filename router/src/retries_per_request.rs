@@ -12,7 +12,7 @@ use crate::{
 };
 
 impl Router {
-    /// Another try follows a failure of this request.
+    /// Another try follows a failure of this request, or it was one of its hop's retries.
     pub(crate) fn remember_failure(&mut self, ticket: Ticket) {
         let state = self.requests.get(ticket);
         state.failures = state.failures.saturating_add(1);

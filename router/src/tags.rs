@@ -104,13 +104,13 @@ impl Tags {
     }
 
     /// Passes over whoever the request's tags do not lead to; to leave nobody is an error.
-    /// `joined` were picked before, `members` are the whole group.
+    /// `joined` were picked before, `group` are all deployments of exactly the name that is asked for.
     pub(crate) fn filter(
         &mut self,
         sieve: &mut Sieve<'_, impl Observer>,
         request: &Request,
         joined: &[DeploymentId],
-        members: &[DeploymentId],
+        group: impl Iterator<Item = DeploymentId>,
     ) -> Result<(), RouteError> {
         if sieve.left.is_empty() {
             return Ok(());
@@ -130,7 +130,7 @@ impl Tags {
         if !asked.tags.is_empty() || by_agent {
             if sieve.left.iter().any(|&d| this.matches(d)) {
                 sieve.keep(PassedOver::OtherTags, |d| this.matches(d));
-            } else if this.may_default(members) {
+            } else if this.may_default(group) {
                 sieve.keep(PassedOver::OtherTags, |d| this.has(d, DEFAULT));
             } else {
                 sieve.keep(PassedOver::OtherTags, |_| false);
@@ -200,15 +200,15 @@ impl Tags {
         !agent.is_empty() && own.patterns.iter().any(|pattern| pattern.is_match(agent))
     }
 
-    /// Whether tags that lead to nobody lead to the pool of the untagged. 1.110 looks at the whole
-    /// group, the benched and the banned too. (observed)
-    fn may_default(&self, members: &[DeploymentId]) -> bool {
+    /// Whether tags that lead to nobody lead to the pool of the untagged. 1.110 looks at all who have the
+    /// name that was asked for, the benched and the banned too; nobody has the name of an alias or of a
+    /// called routing group. (observed, `tags-alias`, `tags-called-group*`)
+    fn may_default(&self, mut group: impl Iterator<Item = DeploymentId>) -> bool {
         let tags = &self.asked.tags;
         if !self.only_unknown_tags_default || tags.is_empty() {
             return true;
         }
-        let known = |&d: &DeploymentId| tags.iter().any(|&tag| self.has(d, tag));
-        self.prefix.is_none() && !members.iter().any(known)
+        self.prefix.is_none() && !group.any(|d| tags.iter().any(|&tag| self.has(d, tag)))
     }
 }
 

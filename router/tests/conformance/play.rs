@@ -359,6 +359,7 @@ impl World<'_> {
         let call = Call {
             sent_before: live.pace.out,
             stream: live.asked.stream,
+            prompt_tokens: filters::prompt_tokens(&live.asked),
             embedding: live.asked.api.as_deref() == Some("embedding"),
             deadline: plan.deadline,
         };

@@ -27,6 +27,8 @@ pub(crate) struct Call {
     /// How long ago it was sent: deadlines count from then.
     pub(crate) sent_before: Duration,
     pub(crate) stream: bool,
+    /// How many tokens LiteLLM finds in its prompt.
+    pub(crate) prompt_tokens: u32,
     pub(crate) embedding: bool,
     pub(crate) deadline: Deadline,
 }
@@ -64,7 +66,7 @@ impl<'a> ScriptedUpstream<'a> {
             return course;
         }
         let reply = self.next_reply(at, deployment);
-        let course = self.course(at, &reply, call);
+        let course = self.course(at, deployment, &reply, call);
         cut_short(course, &reply, call.sent_before, call.deadline)
     }
 
@@ -97,7 +99,7 @@ impl<'a> ScriptedUpstream<'a> {
     }
 
     /// What the reply is to a client that waits for it whatever it takes.
-    fn course(&self, at: Instant, reply: &Reply, call: &Call) -> Course {
+    fn course(&self, at: Instant, deployment: &str, reply: &Reply, call: &Call) -> Course {
         let latency = millis(reply.latency_ms);
         if reply.hang {
             return Course {
@@ -149,7 +151,7 @@ impl<'a> ScriptedUpstream<'a> {
                 headers_after: latency,
                 ends_after: chunk(reply.chunks.unwrap_or(3).saturating_sub(1)),
                 outcome: Outcome::Success {
-                    usage,
+                    usage: counted(call.prompt_tokens, deployment, reply.chunks.unwrap_or(3)),
                     first_token_after: Some(first),
                 },
             },
@@ -266,6 +268,17 @@ fn cut_short(course: Course, reply: &Reply, sent_before: Duration, deadline: Dea
         headers_after: course.headers_after,
         ..Course::failing("abandoned", failure)
     }
+}
+
+/// What LiteLLM counts of a stream that tells no usage itself: the prompt, and of the answer the words
+/// `from`, `w1`, `w2` and so on and the deployment's id, which are a token for the letters and one for
+/// the digits.
+fn counted(prompt_tokens: u32, deployment: &str, chunks: u32) -> Usage {
+    let digits = deployment.ends_with(|c: char| c.is_ascii_digit());
+    Usage::new(
+        prompt_tokens,
+        2 + u32::from(digits) + 2 * chunks.saturating_sub(1),
+    )
 }
 
 fn usage(given: Option<vector::Tokens>) -> Usage {
