@@ -2,10 +2,7 @@
 
 use router::RouterConfig;
 
-use crate::{
-    error::ScenarioError, plan::Instances, schema::InstancesSpec, traffic::placed,
-    workload::arrivals::number, yaml::Node,
-};
+use crate::{error::ScenarioError, plan::Instances, schema::InstancesSpec, yaml::Node};
 
 /// Reads the block. Whether a store is shared is by default what LiteLLM makes of the config: it is if
 /// the config names a Redis.
@@ -23,16 +20,8 @@ pub(crate) fn instances(
     };
     let spec: InstancesSpec = node.read(file).map_err(|error| error.under("instances"))?;
     let count = spec.count.unwrap_or(1);
-    if !(1..=AT_MOST).contains(&count) {
-        let accepted = format!("from 1 to {AT_MOST} instances");
-        let error = number("count", f64::from(count), accepted);
-        return Err(placed(error, node, "instances", file));
-    }
     Ok(Instances {
         count,
         shared_state: spec.shared_state.unwrap_or(configured),
     })
 }
-
-/// Beyond any fleet of routers.
-const AT_MOST: u32 = 1_000;

@@ -58,6 +58,7 @@ mod source;
 mod sweep;
 mod trace_traffic;
 mod traffic;
+mod whole;
 pub mod workload;
 pub mod yaml;
 

@@ -243,7 +243,7 @@ pub struct TraceSpec {
 #[serde(deny_unknown_fields)]
 pub struct InstancesSpec {
     /// How many. Default: 1.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "crate::whole::between::<_, 1, 1_000>")]
     #[schemars(range(min = 1, max = 1000))]
     pub count: Option<u32>,
     /// Whether they share a store (Redis), and so learn of each other's cooldowns and counts as the

@@ -1,12 +1,12 @@
 //! Every rule, by topic.
 
 use super::{
-    Severity, cooldowns, deployments, fallbacks, filters, instances, limits, names, order, prices,
-    retries, senders, subject::Rule, weights, zeros,
+    Severity, cooldowns, deployments, fallbacks, filters, idle_senders, instances, limits, names,
+    order, prices, retries, senders, subject::Rule, weights, zeros,
 };
 
 /// The rules of every file.
-pub(super) const RULES: [&[Rule]; 13] = [
+pub(super) const RULES: [&[Rule]; 14] = [
     names::RULES,
     fallbacks::RULES,
     deployments::RULES,
@@ -20,6 +20,7 @@ pub(super) const RULES: [&[Rule]; 13] = [
     filters::RULES,
     prices::RULES,
     senders::RULES,
+    idle_senders::RULES,
 ];
 
 /// A rule, for lists.

@@ -11,6 +11,7 @@ mod cooldowns;
 mod deployments;
 mod fallbacks;
 mod filters;
+mod idle_senders;
 mod instances;
 mod limits;
 mod names;

@@ -10,7 +10,8 @@ use super::{
     setting::fill,
     settings::Draft,
     tables::{
-        BUDGETS, HEALTH_CHECKS, OBSERVABILITY, PROVIDER, PROXY, PROXY_LIMIT, SECRET, SHARED_STATE,
+        BUDGETS, HEALTH_CHECKS, OBSERVABILITY, PROMPT_ROUTERS, PROVIDER, PROXY, PROXY_LIMIT,
+        SECRET, SHARED_STATE,
     },
 };
 
@@ -77,20 +78,37 @@ pub(super) static LITELLM_SETTINGS: Section<Draft> = Section {
         ignored("callbacks", OBSERVABILITY),
         ignored("default_in_memory_ttl", SHARED_STATE),
         ignored("default_redis_batch_cache_expiry", SHARED_STATE),
+        ignored("default_soft_budget", BUDGETS),
         ignored("default_team_settings", PROXY),
+        ignored("disable_add_user_agent_to_request_tags", OBSERVABILITY),
         ignored("drop_params", PROVIDER),
         ignored("expose_router_debug_in_errors", OBSERVABILITY),
+        ignored("extra_spend_tag_headers", OBSERVABILITY),
         ignored("failure_callback", OBSERVABILITY),
+        ignored("force_redis_hash_tag_grouping", SHARED_STATE),
         ignored("json_logs", OBSERVABILITY),
+        off_only("longer_context_model_fallback_dict", OUTSIDE_THE_ROUTER),
         off_only("max_budget", BUDGETS),
         off_only(
             "model_alias_map",
             "not modelled yet: aliases of the library",
         ),
+        off_only("model_fallbacks", OUTSIDE_THE_ROUTER),
         ignored("modify_params", PROVIDER),
         used("num_retries_per_request", |d, s| {
             s.few().map(|n| d.settings.num_retries_per_request = n)
         }),
+        ignored("openrouter_key", SECRET),
+        off_only(
+            "priority_reservation",
+            "not modelled: shares of a model's limits by the priority of callers' keys",
+        ),
+        ignored(
+            "request_timeout_explicitly_set",
+            "LiteLLM sets it itself where `request_timeout` is given",
+        ),
+        ignored("retry", OUTSIDE_THE_ROUTER),
+        ignored("route_all_chat_openai_to_responses", PROVIDER),
         ignored("service_callback", OBSERVABILITY),
         ignored("set_verbose", OBSERVABILITY),
         ignored("success_callback", OBSERVABILITY),
@@ -103,6 +121,10 @@ pub(super) static LITELLM_SETTINGS: Section<Draft> = Section {
         ignored("*_callback_params", OBSERVABILITY),
         ignored("*_callbacks", OBSERVABILITY),
         ignored("*_debug", OBSERVABILITY),
+        ignored("*_tags", OBSERVABILITY),
+        ignored("autorouter_*", PROMPT_ROUTERS),
+        ignored("budget_*", BUDGETS),
+        ignored("default_key_*", BUDGETS),
         ignored("*_interception_params", PROXY),
         ignored("log_*", OBSERVABILITY),
         ignored("mcp_*", PROXY),
@@ -110,6 +132,7 @@ pub(super) static LITELLM_SETTINGS: Section<Draft> = Section {
         ignored("redact_*", OBSERVABILITY),
         ignored("ssl_*", PROVIDER),
         ignored("*internal_user*", PROXY),
+        ignored("max_*_budget*", BUDGETS),
     ],
     otherwise: "no routing key as far as routelab knows; LiteLLM keeps it as a global setting",
 };
@@ -138,3 +161,6 @@ pub(super) static GENERAL_SETTINGS: Section<Draft> = Section {
     families: &[],
     otherwise: PROXY,
 };
+
+const OUTSIDE_THE_ROUTER: &str =
+    "of calls of the library without a router; the router does not read it";

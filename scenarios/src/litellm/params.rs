@@ -7,7 +7,9 @@ use super::{
     price_keys::price_slot,
     section::{Section, ignored, off_only, used},
     setting::{Result, Setting},
-    tables::{ACCOUNT, ADDRESS, DESCRIBES, OTHER_PRICES, PROMPT_ROUTERS, PROVIDER, SECRET},
+    tables::{
+        ACCOUNT, ADDRESS, DESCRIBES, OBSERVABILITY, OTHER_PRICES, PROMPT_ROUTERS, PROVIDER, SECRET,
+    },
 };
 use crate::yaml::Value;
 
@@ -130,6 +132,8 @@ pub(super) static LITELLM_PARAMS: Section<Draft> = Section {
             }
             Ok(())
         }),
+        off_only("allow_client_keepalive_override", KEEPALIVE),
+        ignored("allow_legacy_cloud_file_ids", PROVIDER),
         ignored("allowed_openai_params", PROVIDER),
         ignored("api_base", ADDRESS),
         ignored("api_key", SECRET),
@@ -139,19 +143,38 @@ pub(super) static LITELLM_PARAMS: Section<Draft> = Section {
             "configurable_clientside_auth_params",
             "callers bring no keys of their own here",
         ),
+        ignored("chatgpt_auth_file", SECRET),
+        ignored("client_id", SECRET),
+        ignored("client_secret", SECRET),
+        ignored("cost_per_second", OTHER_PRICES),
         ignored("credentials", SECRET),
+        ignored(
+            "daily_reset_time",
+            "not modelled: a budget's period begins with its first spending",
+        ),
         ignored("default_api_key_rpm_limit", KEY_LIMIT),
         ignored("default_api_key_tpm_limit", KEY_LIMIT),
         ignored("drop_params", PROVIDER),
+        ignored("embedding_model", PROVIDER),
         ignored("extra_body", PROVIDER),
         ignored("extra_headers", PROVIDER),
+        ignored("fireworks_forward_user_id", PROVIDER),
         ignored("headers", PROVIDER),
+        ignored("index_name", PROVIDER),
+        ignored("itpm", OTHER_LIMITS),
+        off_only("keepalive_seconds", KEEPALIVE),
+        off_only(
+            "kubernetes_pod_discovery",
+            "not modelled: LiteLLM makes a deployment of each pod that it finds",
+        ),
         ignored("litellm_credential_name", SECRET),
+        ignored("litellm_trace_id", OBSERVABILITY),
         ignored("max_completion_tokens", PROVIDER),
         ignored(
             "max_retries",
             "LiteLLM gives a deployment's `max_retries` no effect",
         ),
+        ignored("max_file_size_mb", PROVIDER),
         ignored("max_tokens", PROVIDER),
         ignored("merge_reasoning_content_in_choices", PROVIDER),
         ignored(
@@ -163,32 +186,58 @@ pub(super) static LITELLM_PARAMS: Section<Draft> = Section {
             "model_info",
             "LiteLLM reads it beside `litellm_params`, not inside",
         ),
+        ignored("otpm", OTHER_LIMITS),
+        ignored("output_vector_size", PROVIDER),
         ignored("presence_penalty", PROVIDER),
+        off_only(
+            "provider_affinity_header",
+            "a header for the provider; which deployment is picked does not depend on it",
+        ),
         ignored("reasoning_effort", PROVIDER),
         ignored("response_format", PROVIDER),
+        ignored("responses_api_version", PROVIDER),
+        ignored("rpd", OTHER_LIMITS),
         ignored("seed", PROVIDER),
         ignored("stop", PROVIDER),
+        ignored("stream_timeout_by_service_tier", SERVICE_TIERS),
         ignored("temperature", PROVIDER),
+        ignored("tenant_id", SECRET),
         ignored("thinking", PROVIDER),
+        ignored("thought_signature_in_tool_call_id", PROVIDER),
+        ignored("tiered_pricing", OTHER_PRICES),
+        ignored("timeout_by_service_tier", SERVICE_TIERS),
         ignored("tool_choice", PROVIDER),
         ignored("tools", PROVIDER),
         ignored("top_k", PROVIDER),
         ignored("top_p", PROVIDER),
+        ignored("tpd", OTHER_LIMITS),
+        ignored("use_chat_completions_api", PROVIDER),
         off_only(
             "use_in_pass_through",
             "pass-through endpoints are not routed",
         ),
+        ignored("use_litellm_proxy", ADDRESS),
+        ignored("use_xai_oauth", SECRET),
+        ignored("vector_bucket_name", PROVIDER),
+        ignored("vector_store_id", PROVIDER),
     ],
     families: &[
         used("*_cost*_above_*_tokens", read_own_price),
         ignored("*_cost_*", OTHER_PRICES),
         ignored("*_cost", OTHER_PRICES),
         ignored("*_router_*", PROMPT_ROUTERS),
+        ignored("*_uplift_multiplier*", OTHER_PRICES),
+        ignored("anthropic_*", ACCOUNT),
         ignored("aws_*", ACCOUNT),
         ignored("azure_*", ACCOUNT),
+        ignored("bedrock_*", ACCOUNT),
         ignored("bucket_*", ACCOUNT),
         ignored("gcs_*", ACCOUNT),
+        ignored("milvus_*", PROVIDER),
+        ignored("openai_*", ACCOUNT),
         ignored("s3_*", ACCOUNT),
+        ignored("token_exchange_*", ACCOUNT),
+        ignored("valkey_*", PROVIDER),
         ignored("vertex_*", ACCOUNT),
         ignored("watsonx_*", ACCOUNT),
     ],
@@ -215,3 +264,8 @@ pub(super) const ORDERS: std::ops::RangeInclusive<i64> = -1_000_000..=1_000_000;
 const MODEL_ELSEWHERE: &str = "the model stands in the environment, which is never asked; the name \
                                of the variable stands in for it, and no provider is known";
 const KEY_LIMIT: &str = "a limit of the callers' keys, which are not modelled";
+
+const KEEPALIVE: &str = "not modelled: comments that the proxy sends to a waiting caller";
+const OTHER_LIMITS: &str = "not modelled: limits of input or output tokens alone, or of a day, which LiteLLM 1.110 \
+     holds where `enforce_model_rate_limits` is on";
+const SERVICE_TIERS: &str = "not modelled: limits of time by the service tier of a request";

@@ -264,6 +264,10 @@ pub(super) static ROUTER_SETTINGS: Section<Draft> = Section {
             "the retries of the provider's kit, which LiteLLM's router turns off",
         ),
         off_only("plugins", "not modelled yet: plugins"),
+        ignored(
+            "model_list",
+            "the entries stand in `model_list` at the top of the file",
+        ),
         ignored("router_general_settings", PROXY),
         ignored("search_tools", PROXY),
         ignored("set_verbose", OBSERVABILITY),

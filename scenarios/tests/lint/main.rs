@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 mod cases;
+mod idle_senders;
 mod instances;
 mod published;
 mod senders;
@@ -102,7 +103,10 @@ fn every_rule_has_a_case_and_a_name_of_its_own() {
     let rules: BTreeSet<&str> = catalogue.iter().map(|entry| entry.id).collect();
     let of_instances = instances::CASES.iter().map(|(id, ..)| *id);
     let cases = cases::all().map(|case| case.id);
-    let cases: BTreeSet<&str> = cases.chain(of_instances).collect();
+    let cases: BTreeSet<&str> = cases
+        .chain(of_instances)
+        .chain([idle_senders::RULE])
+        .collect();
 
     assert_eq!(rules.len(), catalogue.len(), "an id is given twice");
     assert_eq!(rules, cases);

@@ -9,6 +9,7 @@ mod corpus;
 mod deployments;
 mod keys;
 mod settings;
+mod signatures;
 
 use std::time::Duration;
 

@@ -56,8 +56,11 @@ fn the_file_itself() {
     insta::assert_snapshot!(adding("actions: [{at_s: 90, do: clear_cooldowns}]"), @"s.yaml:14:18: actions[0].at_s: found the number 90; accepted is a moment while requests come, from 0 to 60 s");
     insta::assert_snapshot!(adding("actions: [{at_s: 9, do: clear_cooldowns, deployment: nobody}]"), @"s.yaml:14:54: actions[0].deployment: no deployment has the id `nobody`; accepted is east or west");
     insta::assert_snapshot!(adding("actions: [{at_s: 9, do: clear}]"), @"s.yaml:14:25: actions[0].do: unknown value `clear`; accepted is clear_cooldowns");
-    insta::assert_snapshot!(adding("instances: {count: 0}"), @"s.yaml:14:20: instances.count: found the number 0; accepted is from 1 to 1000 instances");
-    insta::assert_snapshot!(adding("instances: {count: 2000}"), @"s.yaml:14:20: instances.count: found the number 2000; accepted is from 1 to 1000 instances");
+    insta::assert_snapshot!(adding("instances: {count: 0}"), @"s.yaml:14:20: instances.count: found the number 0; accepted is a whole number from 1 to 1000");
+    insta::assert_snapshot!(adding("instances: {count: 2000}"), @"s.yaml:14:20: instances.count: found the number 2000; accepted is a whole number from 1 to 1000");
+    insta::assert_snapshot!(adding("instances: {count: -1}"), @"s.yaml:14:20: instances.count: found the number -1; accepted is a whole number from 1 to 1000");
+    insta::assert_snapshot!(adding("instances: {count: 1.5}"), @"s.yaml:14:20: instances.count: found the number 1.5; accepted is a whole number from 1 to 1000");
+    insta::assert_snapshot!(adding("instances: {count: two}"), @r#"s.yaml:14:20: instances.count: found the text "two"; accepted is a whole number from 1 to 1000"#);
     insta::assert_snapshot!(adding("instances: {number: 2}"), @"s.yaml:14:13: instances.number: unknown key; accepted is count or shared_state");
     insta::assert_snapshot!(adding("instances: 3"), @"s.yaml:14:12: instances: found the number 3; accepted is a mapping");
     insta::assert_snapshot!(adding("seed: -1"), @"s.yaml:14:7: seed: found the number -1; accepted is a whole number of at least 0");

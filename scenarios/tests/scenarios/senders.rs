@@ -275,6 +275,7 @@ fn what_makes_no_sense_is_refused_with_its_place() {
     insta::assert_snapshot!(says("{a: {sessions: {live: 0, turns: 3}}}"), @"s.yaml:14:34: workload.senders.a.sessions.live: found the number 0; accepted is a whole number from 1 to 1000000");
     insta::assert_snapshot!(says("{a: {sessions: {live: 5, turns: 0.5}}}"), @"s.yaml:14:44: workload.senders.a.sessions.turns: found the number 0.5; accepted is from 1 to 10000 requests");
     insta::assert_snapshot!(says("{a: {sessions: {live: 5}}}"), @"s.yaml:14:27: workload.senders.a.sessions: key `turns` is missing");
+    insta::assert_snapshot!(says("{a: {callers: -3}}"), @"s.yaml:14:26: workload.senders.a.callers: found the number -3; accepted is a whole number from 1 to 1000000");
     insta::assert_snapshot!(says("{a: {callers: 0}}"), @"s.yaml:14:26: workload.senders.a.callers: found the number 0; accepted is a whole number from 1 to 1000000");
     insta::assert_snapshot!(says("{a: {repeats: {share: 2, pool: 3}}}"), @"s.yaml:14:34: workload.senders.a.repeats.share: found the number 2; accepted is a share above 0 and up to 1");
     insta::assert_snapshot!(says("{a: {repeats: {share: 0.5, pool: 3, skew: -1}}}"), @"s.yaml:14:54: workload.senders.a.repeats.skew: found the number -1; accepted is from 0 to 5");

@@ -137,9 +137,7 @@ impl Reader<'_> {
             models: self.mix(askable)?,
             stream_share: if embeds { 0.0 } else { stream_share },
             max_tokens: max_tokens.or(askable.max_tokens),
-            callers: self
-                .whole("callers", spec.callers, 1, POOL_AT_MOST)?
-                .unwrap_or(0),
+            callers: spec.callers.unwrap_or(0),
             sessions,
             repeats: self.repeats()?,
             shared_prefix: shared_prefix.transpose()?,

@@ -28,7 +28,8 @@ pub struct SenderSpec {
 
     /// API keys that its requests come under (`user_api_key_hash`), which `deployment_affinity` goes by.
     /// A session has one key. Default: no key is known.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "crate::whole::between::<_, 1, 1_000_000>")]
+    #[schemars(range(min = 1, max = 1_000_000))]
     pub callers: Option<u32>,
     /// Conversations that its requests belong to (`metadata.session_id`), which `session_affinity` goes
     /// by. Default: none.
