@@ -70,5 +70,7 @@ pub use responder::Responder;
 pub use schedule::{Every, Random};
 pub use script::Script;
 pub use spec::ProviderSpec;
-pub use wire::{Break, Cause, Dialect, Header, HeaderValue, Manner, WireReply, retry_after};
+pub use wire::{
+    Break, Cause, Dialect, Header, HeaderValue, Manner, WireReply, retry_after, rfc_3339,
+};
 pub use wish::Wish;

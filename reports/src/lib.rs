@@ -18,6 +18,7 @@ mod console;
 mod distribution;
 mod effects;
 mod error;
+pub mod fits;
 #[cfg(feature = "render")]
 mod gate;
 #[cfg(feature = "render")]

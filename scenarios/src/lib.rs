@@ -50,6 +50,7 @@ mod library;
 pub mod lint;
 pub mod litellm;
 mod load;
+pub mod logs;
 mod plan;
 pub mod prices;
 mod providers;

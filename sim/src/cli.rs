@@ -1,5 +1,7 @@
 //! The command line: what can be typed, and nothing of what it does.
 
+mod calibrate;
+
 use std::{net::SocketAddr, num::NonZeroUsize, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -8,6 +10,7 @@ use reports::Blame;
 use router::ProfileName;
 
 use crate::commands::blame;
+pub(crate) use calibrate::{CalibrateArgs, CalibrateFormat, CountedTime};
 
 /// A workbench for LLM routers: measure how strategies, cooldowns, retries and fallbacks behave under
 /// real traffic, in virtual time, with LiteLLM's rules.
@@ -34,6 +37,8 @@ pub(crate) enum Command {
     Plan(PlanArgs),
     /// Judge whether routing became worse: an old config, revision or result against a new one.
     Gate(GateArgs),
+    /// Make a scenario from logs: fit the traffic and the providers that they show, and test the fit.
+    Calibrate(CalibrateArgs),
     /// List the bundled scenarios, the metrics, and the provider presets.
     List(ListArgs),
     /// Validate a scenario or a LiteLLM config and tell what of it takes effect.
@@ -64,6 +69,9 @@ pub(crate) struct RunArgs {
     /// beforehand (`of_hindsight_ratio`).
     #[arg(long)]
     pub(crate) hindsight: bool,
+    /// Write the attempts of the reference arm's first replication as LiteLLM would have logged them.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) spend_log: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }

@@ -6,7 +6,7 @@ use miette::{
 };
 use reports::ReportError;
 use scenarios::ScenarioError;
-use sim::{ExpectError, SimError};
+use sim::{ExpectError, SimError, calibrate::CalibrationError};
 
 use crate::progress::note;
 
@@ -22,6 +22,9 @@ pub(crate) enum Complaint {
     /// A run could not be done.
     #[error("{0}")]
     Run(#[from] SimError),
+    /// A log says too little.
+    #[error("{0}")]
+    Calibration(#[from] CalibrationError),
     /// A report could not be made.
     #[error("{0}")]
     Report(#[from] ReportError),
@@ -75,6 +78,7 @@ impl Complaint {
             }
             Self::Expect(_)
             | Self::Run(_)
+            | Self::Calibration(_)
             | Self::Report(_)
             | Self::Write { .. }
             | Self::ReaderLeft => Report::new(MietteDiagnostic::new(self.to_string())),

@@ -11,6 +11,7 @@
 //! and pages, [`Story`] for the whole story of one request, `()` for nothing.
 
 mod by_group;
+pub mod calibrate;
 pub mod capacity;
 mod deadline;
 mod error;
@@ -23,6 +24,7 @@ mod recording;
 #[cfg(feature = "live")]
 pub mod serve;
 mod simulation;
+mod spend_log;
 mod story;
 mod sweep_run;
 pub mod tune;
@@ -37,6 +39,7 @@ pub use finder::{Sought, find, first_of_each_blame};
 pub use hindsight::{ATTEMPTS as HINDSIGHT_ATTEMPTS, add_hindsight, hindsight_good};
 pub use recording::recorder_setup;
 pub use simulation::{RunEnd, simulate, simulate_watched};
+pub use spend_log::SpendLog;
 pub use story::{Line, Span, SpanKind, Story};
 pub use sweep_run::{for_plans, record_run, run_plans, sweep_record};
 pub use verdict::{ExpectError, Finding, Verdict, bound_text, check_metrics, judge, labels_text};

@@ -62,6 +62,27 @@ fn cannot_write(path: &Path) -> impl FnOnce(io::Error) -> Complaint {
     move |source| Complaint::Write { what, source }
 }
 
+/// Writes files into `directory`, making it if need be: all of them beside it first, then each to its
+/// place, the last one last.
+pub(crate) fn write_files(files: &[(&str, String)], directory: &Path) -> Result<(), Complaint> {
+    let staging = staging_directory(directory);
+    let write = || {
+        fs::create_dir_all(&staging)?;
+        fs::create_dir_all(directory)?;
+        for (name, text) in files {
+            fs::write(staging.join(name), text)?;
+        }
+        for (name, _) in files {
+            fs::rename(staging.join(name), directory.join(name))?;
+        }
+        Ok(())
+    };
+    let written = write();
+    let cleared = fs::remove_dir_all(&staging);
+    written.map_err(cannot_write(directory))?;
+    cleared.map_err(cannot_write(&staging))
+}
+
 fn write_and_move(sweep: &SweepRecord, staging: &Path, directory: &Path) -> Result<(), Complaint> {
     let mut files: Vec<PathBuf> = reports::write_report(sweep, staging)?
         .into_iter()

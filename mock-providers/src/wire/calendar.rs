@@ -32,7 +32,8 @@ pub(super) fn http_date(epoch: Epoch, at: Instant) -> String {
 }
 
 /// The moment by RFC 3339 to the second, rounded up, e.g. `2024-03-26T20:00:00Z`.
-pub(super) fn rfc_3339(epoch: Epoch, at: Instant) -> String {
+#[must_use]
+pub fn rfc_3339(epoch: Epoch, at: Instant) -> String {
     let moment = moment(epoch, at);
     format!(
         "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z",

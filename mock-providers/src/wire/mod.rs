@@ -11,7 +11,10 @@ mod header;
 use router::{ErrorClass, Failure, Instant, Outcome, Reached, RetryAfter};
 use serde::{Deserialize, Serialize};
 
-pub use self::header::{Header, HeaderValue, retry_after};
+pub use self::{
+    calendar::rfc_3339,
+    header::{Header, HeaderValue, retry_after},
+};
 use crate::{
     quota::{Gauges, HintForm, Quota},
     reply::{ProviderCall, Reply},

@@ -24,6 +24,8 @@ pub enum ArrivalSpec {
     Bursts(BurstsSpec),
     /// Evenly spaced.
     Constant(SteadySpec),
+    /// A rate in steps of equal length, as `routelab calibrate` reads one off a log.
+    Curve(CurveSpec),
     /// A rate that follows the hours of the day, by the wall clock of `starts_at`.
     Daily(DailySpec),
     /// Gamma gaps of a chosen coefficient of variation.
@@ -86,6 +88,19 @@ pub struct PulseSpec {
     pub cv: Option<f64>,
 }
 
+/// `curve`.
+#[derive(Clone, PartialEq, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CurveSpec {
+    /// Length of a step, in seconds.
+    pub step_s: f64,
+    /// Requests a second in each step, from the run's beginning; none come after the last.
+    pub per_second: Vec<f64>,
+    /// Deviation ÷ mean of the gaps. Default: 1.
+    #[serde(default)]
+    pub cv: Option<f64>,
+}
+
 /// `daily`.
 #[derive(Clone, PartialEq, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -116,6 +131,7 @@ impl ArrivalSpec {
                 gap("gamma.cv", Some(spec.cv))?,
             )),
             Self::Bursts(spec) => spec.process(),
+            Self::Curve(spec) => spec.process(),
             Self::Pulse(spec) => spec.process(),
             Self::Daily(spec) => spec.process(epoch),
         }
@@ -170,6 +186,34 @@ impl PulseSpec {
         ];
         let steps = steps.into_iter().filter(|step| step.until_s > 0.0);
         Ok((Rate::Steps(steps.collect()), gap("pulse.cv", self.cv)?))
+    }
+}
+
+impl CurveSpec {
+    fn process(&self) -> Result<(Rate, Gap), ScenarioError> {
+        let step_s = span("curve.step_s", self.step_s)?;
+        let ends = (1_u32..).map(|step| f64::from(step) * step_s);
+        for (at, per_second) in self.per_second.iter().enumerate() {
+            if !(0.0..=PER_SECOND_AT_MOST).contains(per_second) {
+                let accepted = "a rate from 0 to 10 million requests a second";
+                return Err(number(
+                    &format!("curve.per_second[{at}]"),
+                    *per_second,
+                    accepted,
+                ));
+            }
+        }
+        if self.per_second.iter().all(|rate| *rate == 0.0) {
+            return Err(ScenarioError::new("no step has a rate above 0")
+                .key("curve.per_second")
+                .help("accepted is a list of rates of which at least one is above 0"));
+        }
+        let steps = self.per_second.iter().zip(ends);
+        let steps = steps.map(|(per_second, until_s)| Step {
+            until_s,
+            per_second: *per_second,
+        });
+        Ok((Rate::Steps(steps.collect()), gap("curve.cv", self.cv)?))
     }
 }
 

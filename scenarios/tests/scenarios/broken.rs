@@ -220,7 +220,7 @@ fn sweeps() {
     insta::assert_snapshot!(adding("sweep: {workload.duration_s: [60, soon]}"), @r#"s.yaml:14:35: sweep."workload.duration_s": value `soon`: found the text "soon"; accepted is a number"#);
     insta::assert_snapshot!(adding("sweep: {worklaod.duration_s: [60]}"), @r#"s.yaml:14:9: sweep."worklaod.duration_s": nothing is called `worklaod`; did you mean `workload`?"#);
     insta::assert_snapshot!(adding("sweep: {providers.east.preset: [openai, opnai]}"), @r#"s.yaml:14:41: sweep."providers.east.preset": value `opnai`: preset is `opnai` (did you mean `openai`?); accepted is one of anthropic, azure-payg, azure-ptu, bedrock, flaky, gemini, generic, groq, openai, vertex-dsq, vllm"#);
-    insta::assert_snapshot!(adding("sweep: {workload.arrivals.poison.per_second: [1]}"), @r#"s.yaml:14:47: sweep."workload.arrivals.poison.per_second": value `1`: found a mapping of 2 keys; accepted is one key: bursts, constant, daily, gamma, poisson or pulse"#);
+    insta::assert_snapshot!(adding("sweep: {workload.arrivals.poison.per_second: [1]}"), @r#"s.yaml:14:47: sweep."workload.arrivals.poison.per_second": value `1`: found a mapping of 2 keys; accepted is one key: bursts, constant, curve, daily, gamma, poisson or pulse"#);
     insta::assert_snapshot!(adding("sweep: {seeds: [1, 2]}"), @"s.yaml:14:9: sweep.seeds: this cannot be swept; say `replications: n` for n seeds");
     insta::assert_snapshot!(adding("sweep: {purpose: [a, b]}"), @"s.yaml:14:9: sweep.purpose: this cannot be swept; accepted are keys of router_settings and paths into client, instances, litellm, profile, providers, slo, starts_at or workload");
     let many: Vec<String> = (0..400).map(|n| n.to_string()).collect();

@@ -146,3 +146,18 @@ fn arrivals_are_the_same_bits_on_every_machine() {
 
     insta::assert_snapshot!(format!("{digest:016x}"), @"a1b7559562ed8c52");
 }
+
+#[test]
+fn a_curve_has_the_rate_of_each_step_and_nothing_after_the_last() {
+    let spec = "{curve: {step_s: 100, per_second: [10, 0, 30], cv: 1.5}}";
+    let arrivals = arrivals(&generated(spec, 1_000));
+
+    let within = |from: f64, to: f64| {
+        let inside = |a: &&Arrival| (from..to).contains(&a.at.as_secs_f64());
+        arrivals.iter().filter(inside).count() as f64
+    };
+    assert!((within(0.0, 100.0) / 1_000.0 - 1.0).abs() < 0.25);
+    let outside = arrivals.len() as f64 - within(0.0, 100.0) - within(200.0, 300.0);
+    assert!(outside.abs() < 0.5, "{outside}");
+    assert!((within(200.0, 300.0) / 3_000.0 - 1.0).abs() < 0.15);
+}

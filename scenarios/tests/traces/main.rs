@@ -8,6 +8,7 @@
 
 mod distributions;
 mod formats;
+mod logs;
 mod playing;
 mod rates;
 mod requests;

@@ -1,5 +1,6 @@
 //! What each command does; one file a command.
 
+mod calibrate;
 mod check;
 mod compare;
 mod explain;
@@ -50,6 +51,7 @@ pub(crate) fn execute(cli: Cli) -> Result<Ended, Complaint> {
         Some(Command::Plan(args)) => plan::plan(&args),
         Some(Command::Gate(args)) => gate::gate(&args),
         Some(Command::Tune(args)) => tune::tune(&args),
+        Some(Command::Calibrate(args)) => calibrate::calibrate(&args),
         Some(Command::List(args)) => list::list(&args),
         Some(Command::Check(args)) => check::check(&args),
         Some(Command::Explain(args)) => explain::explain(&args),

@@ -1,11 +1,14 @@
 //! `routelab run`: every arm and replication of a scenario, a table, a report, and whether its
 //! expectations hold.
 
-use std::{fmt::Write as _, num::NonZeroUsize, thread};
+use std::{fmt::Write as _, fs, num::NonZeroUsize, path::Path, thread};
 
 use reports::{RunRecord, SweepRecord};
 use scenarios::{Expectation, RunPlan, Scenario};
-use sim::{Finding, Verdict, add_hindsight, check_metrics, judge, run_plans, sweep_record};
+use sim::{
+    Finding, SpendLog, Verdict, add_hindsight, check_metrics, judge, run_plans, simulate,
+    sweep_record,
+};
 
 use super::Ended;
 use crate::{
@@ -21,12 +24,24 @@ pub(super) fn run(args: &RunArgs) -> Result<Ended, Complaint> {
         args.scenario.typed(),
         typed_hindsight(args.hindsight)
     );
-    run_scenario(
-        &args.scenario.load()?,
-        command,
-        args.hindsight,
-        &args.output,
-    )
+    let scenario = args.scenario.load()?;
+    if let Some(file) = &args.spend_log {
+        write_spend_log(&scenario, file)?;
+    }
+    run_scenario(&scenario, command, args.hindsight, &args.output)
+}
+
+/// Runs the reference arm's first replication once more, for its log alone.
+fn write_spend_log(scenario: &Scenario, file: &Path) -> Result<(), Complaint> {
+    let plan = scenario.plan(scenario.reference(), 0);
+    let mut log = SpendLog::new(&plan)?;
+    simulate(&plan, &mut log)?;
+    fs::write(file, log.csv()).map_err(|source| Complaint::Write {
+        what: file.display().to_string(),
+        source,
+    })?;
+    note(&format!("spend log: {}", file.display()));
+    Ok(())
 }
 
 /// Runs a scenario and gives out what came of it. `command` is told in the report.

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 mod broken;
+mod calibrate;
 mod gate;
 mod mock;
 mod plan;

@@ -19,7 +19,15 @@ fn help_tells_the_commands_and_the_exit_codes() {
 fn help_of_each_command_tells_its_options() {
     let folder = Folder::new("help-of-commands");
     for command in [
-        "run", "sweep", "compare", "list", "check", "explain", "mock", "serve",
+        "run",
+        "sweep",
+        "compare",
+        "list",
+        "check",
+        "explain",
+        "mock",
+        "serve",
+        "calibrate",
     ] {
         let left = folder.routelab(&[command, "--help"]);
 

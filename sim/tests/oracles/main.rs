@@ -14,6 +14,7 @@
     reason = "a test may fail, and looks at few events"
 )]
 
+mod calibration;
 mod hindsight;
 
 use std::num::NonZeroUsize;

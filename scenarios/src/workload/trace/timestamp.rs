@@ -26,6 +26,17 @@ pub enum TimeUnit {
 }
 
 impl TimeUnit {
+    /// What is accepted as such a time, in words.
+    pub(crate) const fn accepted(self) -> &'static str {
+        match self {
+            Self::Seconds => "a number of seconds",
+            Self::Milliseconds => "a number of milliseconds",
+            Self::Microseconds => "a number of microseconds",
+            Self::Nanoseconds => "a number of nanoseconds",
+            Self::DateTime => "a date with a time, as 2026-11-29T22:40:07.39Z",
+        }
+    }
+
     /// Nanoseconds since this column's zero (1970 for dates); `None` if it is no such time.
     pub(crate) fn read(self, text: &str) -> Option<i64> {
         match self {
@@ -76,7 +87,7 @@ pub(crate) fn date_time(text: &str) -> Option<i64> {
     let offset_s = match zone {
         "" | "Z" => 0,
         _ => {
-            let (hours, minutes) = zone[1..].split_once(':')?;
+            let (hours, minutes) = zone_parts(&zone[1..])?;
             let seconds = digits(hours)? * 3_600 + digits(minutes)? * 60;
             if zone.starts_with('-') {
                 -seconds
@@ -97,6 +108,16 @@ pub(crate) fn date_time(text: &str) -> Option<i64> {
     seconds
         .checked_mul(1_000_000_000)?
         .checked_add(decimal(&format!("0.{fraction}"), 9)?)
+}
+
+/// Hours and minutes of a zone as `02:00`, `0200` or, as PostgreSQL writes it, `02`.
+fn zone_parts(zone: &str) -> Option<(&str, &str)> {
+    match zone.split_once(':') {
+        Some(parts) => Some(parts),
+        None if zone.len() == 2 => Some((zone, "0")),
+        None if zone.len() == 4 && zone.is_ascii() => Some(zone.split_at(2)),
+        None => None,
+    }
 }
 
 fn digits(text: &str) -> Option<i64> {

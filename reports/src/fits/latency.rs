@@ -1,0 +1,401 @@
+//! How long answers take: time to the first token and for each further one, by maximum likelihood.
+//!
+//! EM (Dempster, Laird and Rubin, 1977) over what is hidden: the part of the mixture, the share of an
+//! answer in one piece that went by before its first token, and how long an answer that was cut off would
+//! have taken. One log-normal part or two, whichever has the smaller BIC. Intervals by the delta method.
+
+use serde::Serialize;
+
+use super::{
+    Fitted, LogNormalPart, Mixture,
+    information::{covariance, positive},
+    latency_rows::{Model, Way, share_within},
+    latency_start::start,
+};
+use crate::stats::size;
+
+/// What is seen of one answer.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Seen {
+    /// A stream that came to its end.
+    Parts {
+        /// To the first token, in milliseconds, above 0.
+        first_ms: f64,
+        /// For each further token; `None` if there was none or it took no time.
+        per_token_ms: Option<f64>,
+    },
+    /// An answer in one piece.
+    Whole {
+        /// To its end, in milliseconds, above 0.
+        total_ms: f64,
+        /// Tokens after the first; 0 where the log does not count them.
+        further: f64,
+    },
+    /// No answer had come when this time had passed: cut off by a time limit or by the log's end.
+    Late {
+        /// In milliseconds, above 0.
+        after_ms: f64,
+    },
+}
+
+/// Fitted times of answers, in milliseconds.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct LatencyFit {
+    /// To the first token; of the whole answer where tokens take no time of their own.
+    pub first: Mixture,
+    /// For each further token; `None` where the log does not tell it apart from the first.
+    pub per_token: Option<LogNormalPart>,
+    /// Median, 95th and 99th percentile of `first`.
+    pub first_quantiles: [Fitted; 3],
+    /// Median of `per_token`.
+    pub per_token_median: Option<Fitted>,
+    /// Sigma of `per_token`.
+    pub per_token_sigma: Option<Fitted>,
+    /// Streams, answers in one piece, and answers cut off, that it rests on.
+    pub used: [usize; 3],
+    /// Why `per_token` is missing or what else was not told apart.
+    pub remark: Option<&'static str>,
+}
+
+impl LatencyFit {
+    /// Fits all of them; `None` with fewer than [`FEWEST`] answers. `usual_further` are further tokens
+    /// of answers as they usually are, for those that were cut off.
+    #[must_use]
+    pub fn of(seen: &[Seen], usual_further: &[f64]) -> Option<Self> {
+        let (rows, remark) = chosen(seen)?;
+        let start = start(&rows)?;
+        let remark = remark.or_else(|| start.1.is_none().then_some(NO_TOKENS));
+        let one = Model {
+            first: Mixture::single(start.0.0, start.0.1),
+            per_token: start.1,
+            usual_further,
+        };
+        let (one, ln_one) = em(one, &rows);
+        let two = em(split(&one), &rows);
+        let per_part = 1.5 * libm::log(size(rows.len()));
+        let model = match two {
+            (two, ln_two) if ln_two - per_part > ln_one && is_sound(&two) => two,
+            _ => one,
+        };
+        Some(told(&model, &rows, remark))
+    }
+
+    /// The share of answers with so many further tokens that have come after `total_ms`.
+    #[must_use]
+    pub fn share_within(&self, further: f64, total_ms: f64) -> f64 {
+        share_within(&self.first, self.per_token.as_ref(), further, total_ms)
+    }
+}
+
+/// Streams if there are enough of them, for they tell most; else everything. Long logs are thinned out
+/// evenly. With what is to be told of the choice.
+fn chosen(seen: &[Seen]) -> Option<(Vec<Seen>, Option<&'static str>)> {
+    let is_stream = |row: &&Seen| matches!(row, Seen::Parts { .. });
+    let is_late = |row: &&Seen| matches!(row, Seen::Late { .. });
+    let streams = seen.iter().filter(is_stream).count();
+    let late = seen.iter().filter(is_late).count();
+    if seen.len() - late < FEWEST {
+        return None;
+    }
+    let only_streams = streams >= STREAMS_ENOUGH && streams < seen.len() - late;
+    let wanted = |row: &&Seen| !only_streams || is_stream(row) || is_late(row);
+    let rows: Vec<Seen> = seen.iter().filter(wanted).copied().collect();
+    let most = if only_streams || streams + late == seen.len() {
+        MOST_STREAMS
+    } else {
+        MOST_WHOLE
+    };
+    let step = rows.len().div_ceil(most);
+    let rows = rows.into_iter().step_by(step).collect();
+    let remark = only_streams.then_some("answers in one piece take no part: streams tell more");
+    Some((rows, remark))
+}
+
+pub(crate) fn part((mu, sigma): (f64, f64)) -> LogNormalPart {
+    LogNormalPart {
+        weight: 1.0,
+        mu,
+        sigma,
+    }
+}
+
+/// The same with a small heavy part.
+fn split<'a>(one: &Model<'a>) -> Model<'a> {
+    let LogNormalPart { mu, sigma, .. } = one.first.parts[0];
+    let body = LogNormalPart {
+        weight: 0.97,
+        mu,
+        sigma: 0.9 * sigma,
+    };
+    let heavy = LogNormalPart {
+        weight: 0.03,
+        mu: mu + 2.5 * sigma,
+        sigma: sigma.max(0.3),
+    };
+    Model {
+        first: Mixture {
+            parts: vec![body, heavy],
+        },
+        ..one.clone()
+    }
+}
+
+/// A part of a handful of answers, or one that is a single value, is a matter of chance.
+fn is_sound(model: &Model<'_>) -> bool {
+    let sound = |p: &LogNormalPart| p.weight > 0.001 && p.sigma > 2.0 * NARROWEST;
+    model.first.parts.iter().all(sound)
+}
+
+/// The best model from there on, with the logarithm of its likelihood.
+fn em<'a>(mut model: Model<'a>, rows: &[Seen]) -> (Model<'a>, f64) {
+    let mut ways: Vec<Way> = Vec::new();
+    let mut before = f64::NEG_INFINITY;
+    for _ in 0..MOST_ROUNDS {
+        let mut parts = vec![[0.0; 3]; model.first.parts.len()];
+        let mut token = [0.0; 3];
+        let mut ln_likelihood = 0.0;
+        for row in rows {
+            model.ways(row, &mut ways);
+            let sum: f64 = ways.iter().map(|way| way.weight).sum();
+            ln_likelihood += libm::log(sum.max(1e-300));
+            if sum < 1e-300 {
+                continue;
+            }
+            for way in &ways {
+                let weight = way.weight / sum;
+                let part = &mut parts[way.part];
+                part[0] += weight;
+                part[1] += weight * way.ln.0;
+                part[2] += weight * way.ln.1;
+                if let Some(ln) = way.per_token {
+                    token[0] += weight;
+                    token[1] += weight * ln;
+                    token[2] += weight * ln * ln;
+                }
+            }
+        }
+        if ln_likelihood - before < ENOUGH {
+            break;
+        }
+        before = ln_likelihood;
+        let all: f64 = parts.iter().map(|part| part[0]).sum();
+        for (part, sums) in model.first.parts.iter_mut().zip(&parts) {
+            if sums[0] > 0.0 {
+                *part = LogNormalPart {
+                    weight: sums[0] / all,
+                    ..moments(sums)
+                };
+            }
+        }
+        if let Some(part) = model.per_token.as_mut().filter(|_| token[0] > 0.0) {
+            *part = moments(&token);
+        }
+    }
+    (model, before)
+}
+
+fn moments(sums: &[f64; 3]) -> LogNormalPart {
+    let mu = sums[1] / sums[0];
+    let variance = (sums[2] / sums[0] - mu * mu).max(0.0);
+    part((mu, variance.sqrt().max(NARROWEST)))
+}
+
+/// The fit with its intervals.
+fn told(model: &Model<'_>, rows: &[Seen], remark: Option<&'static str>) -> LatencyFit {
+    let at = packed(model);
+    let parts = model.first.parts.len();
+    let unpack = |at: &[f64]| Model {
+        usual_further: model.usual_further,
+        ..unpacked(at, parts)
+    };
+    let likelihoods = |at: &[f64]| {
+        let (model, mut ways) = (unpack(at), Vec::new());
+        rows.iter()
+            .map(|row| model.ln_likelihood(row, &mut ways))
+            .collect()
+    };
+    let spread = covariance(&at, likelihoods);
+    let spread = spread.as_deref();
+    let quantile = |q: f64| positive(&at, spread, |at| unpack(at).first.quantile(q));
+    let token = |of: fn(LogNormalPart) -> f64| {
+        model.per_token?;
+        let value = |at: &[f64]| unpack(at).per_token.map_or(f64::NAN, of);
+        Some(positive(&at, spread, value))
+    };
+    let count = |of: fn(&&Seen) -> bool| rows.iter().filter(of).count();
+    let mut first = model.first.clone();
+    first.parts.sort_by(|a, b| a.mu.total_cmp(&b.mu));
+    LatencyFit {
+        first,
+        per_token: model.per_token,
+        first_quantiles: [quantile(0.5), quantile(0.95), quantile(0.99)],
+        per_token_median: token(|part| libm::exp(part.mu)),
+        per_token_sigma: token(|part| part.sigma),
+        used: [
+            count(|row| matches!(row, Seen::Parts { .. })),
+            count(|row| matches!(row, Seen::Whole { .. })),
+            count(|row| matches!(row, Seen::Late { .. })),
+        ],
+        remark,
+    }
+}
+
+/// Means, logarithms of deviations, and log-odds of the second part's weight.
+fn packed(model: &Model<'_>) -> Vec<f64> {
+    let mut at = Vec::new();
+    for part in model.first.parts.iter().chain(&model.per_token) {
+        at.extend([part.mu, libm::log(part.sigma)]);
+    }
+    if let [_, heavy] = &model.first.parts[..] {
+        at.push(libm::log(heavy.weight / (1.0 - heavy.weight)));
+    }
+    at
+}
+
+fn unpacked(at: &[f64], parts: usize) -> Model<'static> {
+    let one = |n: usize| part((at[2 * n], libm::exp(at[2 * n + 1])));
+    let odds = if parts == 2 {
+        libm::exp(at[at.len() - 1])
+    } else {
+        0.0
+    };
+    let heavy = odds / (1.0 + odds);
+    let weights = [1.0 - heavy, heavy];
+    let first = (0..parts).map(|n| LogNormalPart {
+        weight: weights[n],
+        ..one(n)
+    });
+    Model {
+        first: Mixture {
+            parts: first.collect(),
+        },
+        per_token: (at.len() >= 2 * parts + 2).then(|| one(parts)),
+        usual_further: &[],
+    }
+}
+
+/// Fewer answers are not fitted: the 95th percentile of 50 is the third largest.
+pub(crate) const FEWEST: usize = 50;
+/// From so many streams on, nothing else is needed.
+pub(crate) const STREAMS_ENOUGH: usize = 50;
+/// Answers in one piece that take part; each costs an integral a round.
+const MOST_WHOLE: usize = 2_500;
+const MOST_STREAMS: usize = 40_000;
+/// The smallest deviation, for times that are always the same.
+pub(crate) const NARROWEST: f64 = 1e-3;
+const MOST_ROUNDS: usize = 200;
+/// A round that gains less is the last.
+const ENOUGH: f64 = 3e-3;
+const NO_TOKENS: &str = "more tokens take no more time that could be told, so an answer comes whole with its first token";
+
+#[cfg(test)]
+mod tests {
+    use router::{KeyedRng, Purpose, Seed};
+
+    use super::*;
+    use crate::stats::normal_quantile;
+
+    const TEST: Purpose = Purpose::named("test.latency_fit");
+
+    /// F is 2 % heavy: medians 400 and 3,000 ms; T has the median 20 ms.
+    fn drawn(n: u64, seed: u64) -> Vec<(f64, f64, f64)> {
+        let draw = |number| {
+            let mut rng = KeyedRng::new(Seed(seed), TEST, number, 0);
+            let mut normal = || normal_quantile(rng.unit().clamp(1e-12, 1.0 - 1e-12));
+            let (z, t, k) = (normal(), normal(), normal());
+            let heavy = rng.unit() < 0.02;
+            let first = match heavy {
+                true => 3_000.0 * libm::exp(0.3 * z),
+                false => 400.0 * libm::exp(0.4 * z),
+            };
+            let further = (150.0 * libm::exp(0.9 * k)).round();
+            (first, 20.0 * libm::exp(0.25 * t), further)
+        };
+        (0..n).map(draw).collect()
+    }
+
+    fn usual(rows: &[(f64, f64, f64)]) -> Vec<f64> {
+        let mut further: Vec<f64> = rows.iter().map(|row| row.2).collect();
+        further.sort_by(f64::total_cmp);
+        (0..16)
+            .map(|n| further[(2 * n + 1) * further.len() / 32])
+            .collect()
+    }
+
+    #[test]
+    fn streams_give_back_body_and_tail() {
+        let rows = drawn(8_000, 4);
+        let seen: Vec<Seen> = rows
+            .iter()
+            .map(|&(first_ms, token, _)| Seen::Parts {
+                first_ms,
+                per_token_ms: Some(token),
+            })
+            .collect();
+
+        let fit = LatencyFit::of(&seen, &usual(&rows)).unwrap();
+
+        assert!(fit.first_quantiles[0].holds(404.0), "{fit:?}");
+        assert_eq!(fit.first.parts.len(), 2, "{fit:?}");
+        assert!((fit.first.parts[1].weight - 0.02).abs() < 0.007, "{fit:?}");
+        assert!(fit.per_token_median.unwrap().holds(20.0), "{fit:?}");
+        assert!(fit.per_token_sigma.unwrap().holds(0.25), "{fit:?}");
+    }
+
+    #[test]
+    fn answers_in_one_piece_give_back_both_although_neither_was_seen() {
+        let rows = drawn(4_000, 2);
+        let seen: Vec<Seen> = rows
+            .iter()
+            .map(|&(first, token, further)| Seen::Whole {
+                total_ms: first + token * further,
+                further,
+            })
+            .collect();
+
+        let fit = LatencyFit::of(&seen, &usual(&rows)).unwrap();
+
+        assert!(fit.per_token_median.unwrap().holds(20.0), "{fit:?}");
+        assert!(fit.per_token_sigma.unwrap().holds(0.25), "{fit:?}");
+        assert!(fit.first_quantiles[0].holds(404.0), "{fit:?}");
+    }
+
+    #[test]
+    fn what_was_cut_off_counts_as_later_and_not_as_missing() {
+        let rows = drawn(6_000, 3);
+        let limit = 600.0;
+        let seen: Vec<Seen> = rows
+            .iter()
+            .map(|&(first_ms, ..)| match first_ms < limit {
+                true => Seen::Whole {
+                    total_ms: first_ms,
+                    further: 0.0,
+                },
+                false => Seen::Late { after_ms: limit },
+            })
+            .collect();
+        let blind: Vec<Seen> = seen
+            .iter()
+            .copied()
+            .filter(|row| !matches!(row, Seen::Late { .. }))
+            .collect();
+
+        let fit = LatencyFit::of(&seen, &[]).unwrap();
+        let blind = LatencyFit::of(&blind, &[]).unwrap();
+
+        let (found, wrong) = (fit.first.quantile(0.8), blind.first.quantile(0.8));
+        // 80 % of the mixture lie below 566.6 ms.
+        assert!((found / 566.6 - 1.0).abs() < 0.03, "{found}");
+        assert!(wrong < 0.93 * 566.6, "{wrong}");
+    }
+
+    #[test]
+    fn too_few_answers_are_not_fitted() {
+        let seen = [Seen::Whole {
+            total_ms: 5.0,
+            further: 3.0,
+        }; FEWEST - 1];
+
+        assert_eq!(LatencyFit::of(&seen, &[]), None);
+    }
+}

@@ -1,0 +1,102 @@
+//! `routelab calibrate`: logs in, a scenario out, with the findings in sentences and every number as JSON.
+
+use std::{fmt::Write as _, fs, path::Path};
+
+use scenarios::{
+    LoadOptions, Scenario, Source,
+    logs::{ColumnMap, LogInput, LogOptions, read_logs},
+    workload::trace::TimeUnit,
+};
+use sim::calibrate::Calibration;
+
+use super::{Ended, quoted};
+use crate::{
+    cli::{CalibrateArgs, CalibrateFormat, CountedTime},
+    complaint::Complaint,
+    output,
+    progress::note,
+};
+
+pub(super) fn calibrate(args: &CalibrateArgs) -> Result<Ended, Complaint> {
+    let columns = args.columns.as_deref().map(ColumnMap::parse).transpose()?;
+    let options = LogOptions {
+        columns: columns.unwrap_or_default(),
+        time_unit: args.time_unit.map(unit),
+    };
+    output::check_directory(&args.out)?;
+    let files: Result<Vec<LogInput>, Complaint> =
+        args.logs.iter().map(|file| input(file)).collect();
+    let found = Calibration::of(&read_logs(&files?, &options)?)?;
+    let names: Vec<String> = args
+        .logs
+        .iter()
+        .map(|file| file.display().to_string())
+        .collect();
+    let source = names.join(", ");
+    let scenario = found.scenario(&source);
+    // What is written must run: a scenario that does not load is a mistake of ours.
+    let name = args.out.join(SCENARIO).display().to_string();
+    let text = scenario.clone();
+    Scenario::load(&Source::Text { name, text }, &LoadOptions::default())?;
+    let json = found.json(&source);
+    output::write_files(&[(SCENARIO, scenario), (NUMBERS, json.clone())], &args.out)?;
+    let written = args.out.join(SCENARIO);
+    note(&format!("scenario: {}", written.display()));
+    match args.format {
+        CalibrateFormat::Console => output::print(&told(&found, &written))?,
+        CalibrateFormat::Json => output::print(&json)?,
+    }
+    Ok(Ended::Done)
+}
+
+fn input(file: &Path) -> Result<LogInput, Complaint> {
+    let name = file.display().to_string();
+    let text = fs::read_to_string(file).map_err(|error| Complaint::Usage {
+        message: format!("cannot read {name}: {error}"),
+        help: "accepted are logs as CSV, JSON or JSON lines".to_owned(),
+    })?;
+    Ok(LogInput::Text { file: name, text })
+}
+
+/// Findings, what is not known, what became of the rows, and what to do next.
+fn told(found: &Calibration, scenario: &Path) -> String {
+    let mut text = String::new();
+    for finding in found.findings() {
+        let _ = writeln!(text, "{finding}");
+    }
+    let rows = &found.rows;
+    let _ = writeln!(
+        text,
+        "\nRows: {} read, {} kept ({})",
+        rows.read,
+        rows.kept,
+        rows.formats.join(", ")
+    );
+    for (reason, count, first) in &rows.dropped {
+        let _ = writeln!(text, "  dropped {count}: {reason} ({first})");
+    }
+    for (column, reason) in &rows.ignored {
+        let _ = writeln!(text, "  ignored column {column}: {reason}");
+    }
+    if !found.unknown.is_empty() {
+        text += "\nNot known\n";
+        for unknown in &found.unknown {
+            let _ = writeln!(text, "  {unknown}");
+        }
+    }
+    let scenario = quoted(&scenario.display().to_string());
+    let _ = writeln!(text, "\nNext: routelab run {scenario} --config config.yaml");
+    text
+}
+
+const fn unit(given: CountedTime) -> TimeUnit {
+    match given {
+        CountedTime::S => TimeUnit::Seconds,
+        CountedTime::Ms => TimeUnit::Milliseconds,
+        CountedTime::Us => TimeUnit::Microseconds,
+        CountedTime::Ns => TimeUnit::Nanoseconds,
+    }
+}
+
+const SCENARIO: &str = "scenario.yaml";
+const NUMBERS: &str = "calibration.json";
