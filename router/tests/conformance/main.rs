@@ -19,6 +19,7 @@ mod luck;
 mod odd;
 mod pace;
 mod play;
+mod rules;
 mod setup;
 mod shares;
 mod statistics;

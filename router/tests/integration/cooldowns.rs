@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use router::{CooldownReason, Failure, Instant, Outcome, RetryAfter};
 
-use crate::harness::{A, B, Hand, NEW, answered, group, sent};
+use crate::harness::{A, B, Hand, NEW, OLD, answered, group, sent};
 
 /// Both deployments are benched: `a` for 30 s, `b` for 5.
 fn both_benched() -> Hand {
@@ -86,4 +86,27 @@ fn all_cooldowns_can_be_ended_together() {
     assert!(cooled(&hand).is_empty());
     // Weights decide again, over the whole group.
     assert_eq!(sent(hand.arrive("m")).deployment(), A);
+}
+
+#[test]
+fn a_lone_deployment_is_benched_once_a_thousand_requests_have_all_failed() {
+    for profile in [OLD, NEW] {
+        for one_success in [false, true] {
+            let mut config = group(["a"], profile);
+            config.settings.num_retries = Some(0);
+            let mut hand = Hand::new(&config);
+            for n in 0..1_000 {
+                assert_eq!(hand.router.cooled_until(hand.now, A), None, "after {n}");
+                let attempt = sent(hand.arrive("m"));
+                match one_success && n == 0 {
+                    true => drop(hand.succeed(attempt)),
+                    false => drop(hand.fail(attempt, 500)),
+                }
+                hand.pass(0.05);
+            }
+
+            let benched = hand.router.cooled_until(hand.now, A).is_some();
+            assert_eq!(benched, !one_success);
+        }
+    }
 }
