@@ -11,6 +11,7 @@ pub(crate) struct Clock {
     /// What the run's clock showed then.
     offset: Duration,
     epoch: Epoch,
+    speed: f64,
 }
 
 impl Clock {
@@ -26,6 +27,22 @@ impl Clock {
             started: std::time::Instant::now(),
             offset: Duration::from_nanos(wall.subsec_nanos().into()),
             epoch: Epoch::from_unix_seconds(wall.as_secs()),
+            speed: 1.0,
+        }
+    }
+
+    /// A clock that begins now at a run's beginning, and goes `speed` times as fast as the wall's.
+    #[cfg(feature = "http")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a server lives in real time; the model is told what time it is"
+    )]
+    pub(crate) fn of_run(epoch: Epoch, speed: f64) -> Self {
+        Self {
+            started: std::time::Instant::now(),
+            offset: Duration::ZERO,
+            epoch,
+            speed,
         }
     }
 
@@ -34,13 +51,13 @@ impl Clock {
     }
 
     pub(crate) fn now(&self) -> Instant {
-        Instant::ZERO + self.offset + self.started.elapsed()
+        Instant::ZERO + self.offset + self.started.elapsed().mul_f64(self.speed)
     }
 
     /// The moment for a timer; `None` if it never comes.
     #[cfg(feature = "http")]
     pub(crate) fn when(&self, at: Instant) -> Option<std::time::Instant> {
         let after = at.since(Instant::ZERO).saturating_sub(self.offset);
-        self.started.checked_add(after)
+        self.started.checked_add(after.div_f64(self.speed))
     }
 }

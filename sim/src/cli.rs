@@ -49,6 +49,8 @@ pub(crate) enum Command {
     /// Serve providers over HTTP in real time, as OpenAI and Anthropic, with their faults: for clients
     /// and their tests.
     Mock(MockArgs),
+    /// Run a scenario over HTTP on this machine, beside its simulation, and tell how they differ.
+    Live(LiveArgs),
     /// Serve a LiteLLM config as an OpenAI-compatible front door that calls real providers, with the
     /// very router that the simulations run.
     Serve(ServeArgs),
@@ -334,6 +336,18 @@ pub(crate) struct MockArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct LiveArgs {
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioArgs,
+    /// How many seconds of the run pass in one of the wall's. The faster, the more the transport's own
+    /// time counts; where the machine cannot keep up, the exit code is 3.
+    #[arg(long, value_name = "F", default_value_t = 4.0, value_parser = speed)]
+    pub(crate) speed: f64,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
     /// The LiteLLM config.yaml. Keys come from the environment: `api_key: os.environ/NAME`.
     #[arg(long, value_name = "FILE")]
@@ -480,6 +494,13 @@ fn assignment(text: &str) -> Result<(String, String), String> {
         }
         _ => Err("expected a name, `=` and a value".to_owned()),
     }
+}
+
+fn speed(text: &str) -> Result<f64, String> {
+    let speed = text.parse().ok();
+    speed
+        .filter(|speed| (0.01..=1_000.0).contains(speed))
+        .ok_or_else(|| "expected a number from 0.01 to 1000".to_owned())
 }
 
 fn profile(text: &str) -> Result<ProfileName, String> {

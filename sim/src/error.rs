@@ -39,6 +39,9 @@ pub enum SimError {
         /// For what.
         awaited: &'static str,
     },
+    /// A plan cannot be run over HTTP.
+    #[error("this cannot be run over HTTP: {0}")]
+    Live(String),
     /// The run was told to stop.
     #[error("the run was cancelled")]
     Cancelled,

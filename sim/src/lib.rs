@@ -5,7 +5,8 @@
 //! providers how it goes, and jumps from event to event. It decides nothing and reads no clock: the
 //! same plan gives the same bytes on any machine, in any build, on any number of threads.
 //!
-//! With the feature `live` there is [`serve`] too: a front door in real time for the same router.
+//! With the feature `live` there is [`serve`] too, a front door in real time for the same router, and
+//! [`live_run`], which runs a plan over HTTP.
 //!
 //! What is heard on the way is an [`Observer`](router::Observer): `reports`' recorder for tables
 //! and pages, [`Story`] for the whole story of one request, `()` for nothing.
@@ -19,6 +20,8 @@ mod event_queue;
 mod finder;
 mod fleet;
 mod hindsight;
+#[cfg(feature = "live")]
+mod live_run;
 mod operator;
 mod recording;
 #[cfg(feature = "live")]
@@ -37,6 +40,8 @@ pub use error::SimError;
 pub use event_queue::EventQueue;
 pub use finder::{Sought, find, first_of_each_blame};
 pub use hindsight::{ATTEMPTS as HINDSIGHT_ATTEMPTS, add_hindsight, hindsight_good};
+#[cfg(feature = "live")]
+pub use live_run::{LiveRun, live_record, live_run};
 pub use recording::recorder_setup;
 pub use simulation::{RunEnd, simulate, simulate_watched};
 pub use spend_log::SpendLog;

@@ -161,7 +161,7 @@ fn notes(scenario: &Scenario) -> Vec<String> {
     scenario.notes().iter().cloned().chain(told).collect()
 }
 
-fn fault_span_records(run_end: &RunEnd) -> Vec<FaultSpanRecord> {
+pub(crate) fn fault_span_records(run_end: &RunEnd) -> Vec<FaultSpanRecord> {
     let seconds = Instant::as_secs_f64;
     (0..)
         .zip(&run_end.fault_spans)

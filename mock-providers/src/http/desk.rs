@@ -59,11 +59,10 @@ pub(super) struct Visit {
 }
 
 impl Desk {
-    pub(super) fn new(options: &ServerOptions) -> Result<Self, ServerError> {
+    pub(super) fn new(options: &ServerOptions, clock: Clock) -> Result<Self, ServerError> {
         if options.upstreams.is_empty() {
             return Err(ServerError::Nobody);
         }
-        let clock = Clock::start();
         let upstreams = options.upstreams.clone();
         let providers = build(&upstreams, options.seed, &clock)?;
         Ok(Self {

@@ -20,11 +20,11 @@ mod serve;
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
-use router::Seed;
+use router::{Epoch, Seed};
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle, time::timeout};
 
 use self::{connection::Door, desk::Desk};
-use crate::{error::SpecError, spec::ProviderSpec};
+use crate::{clock::Clock, error::SpecError, spec::ProviderSpec};
 
 /// A provider of the server, and by which names it is called.
 #[derive(Clone, PartialEq, Debug)]
@@ -119,7 +119,38 @@ impl MockServer {
     ///
     /// If there is no provider, one cannot be built, or the address is not to be had.
     pub async fn start(options: &ServerOptions, address: SocketAddr) -> Result<Self, ServerError> {
-        let desk = Arc::new(Desk::new(options)?);
+        Self::start_at(Clock::start(), options, address).await
+    }
+
+    /// The same in the time of a run, which begins now: its wall clock says `epoch`, and `speed`
+    /// seconds of it pass in one of the wall's.
+    ///
+    /// # Errors
+    ///
+    /// As [`start`](Self::start).
+    ///
+    /// # Panics
+    ///
+    /// If `speed` is not a finite number above zero.
+    pub async fn start_run(
+        options: &ServerOptions,
+        address: SocketAddr,
+        epoch: Epoch,
+        speed: f64,
+    ) -> Result<Self, ServerError> {
+        assert!(
+            speed.is_finite() && speed > 0.0,
+            "a clock goes forward, found a speed of {speed}"
+        );
+        Self::start_at(Clock::of_run(epoch, speed), options, address).await
+    }
+
+    async fn start_at(
+        clock: Clock,
+        options: &ServerOptions,
+        address: SocketAddr,
+    ) -> Result<Self, ServerError> {
+        let desk = Arc::new(Desk::new(options, clock)?);
         let listen = |source| ServerError::Listen { address, source };
         let listener = TcpListener::bind(address).await.map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;

@@ -102,6 +102,12 @@ impl<O: Observer + Send + 'static> LiveRouter<O> {
         }))
     }
 
+    /// What time it is for the router.
+    #[must_use]
+    pub fn clock(&self) -> Clock {
+        self.shared.clock
+    }
+
     /// Looks at the router and at who hears it.
     pub fn look<T>(&self, look: impl FnOnce(&Router, &mut O, Instant) -> T) -> T {
         self.shared.core.with(&self.shared.clock, |state, now| {

@@ -79,6 +79,7 @@ impl<O: Observer + Send + 'static> Exchange<'_, O> {
     /// Sends it, and waits for status and headers.
     async fn request(&self) -> Result<Response, Told> {
         let Sending {
+            request,
             deployment,
             model,
             stream,
@@ -96,8 +97,9 @@ impl<O: Observer + Send + 'static> Exchange<'_, O> {
                 .iter()
                 .map(|(name, value)| (name.clone(), value.clone())),
         );
-        if let Some(name) = &self.payload.attempt_header {
-            headers.insert(name, HeaderValue::from(*number));
+        if let Some([of_request, of_attempt]) = &self.payload.number_headers {
+            headers.insert(of_request, HeaderValue::from(request.0));
+            headers.insert(of_attempt, HeaderValue::from(*number));
         }
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let body = self.payload.body_for(&target.upstream, model, *stream);

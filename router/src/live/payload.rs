@@ -71,8 +71,9 @@ pub struct Payload {
     pub body: BTreeMap<String, Box<RawValue>>,
     /// Headers to send along.
     pub headers: HeaderMap,
-    /// The header in which the number of the attempt is told, from 0; none if not given.
-    pub attempt_header: Option<HeaderName>,
+    /// Headers in which the numbers of the request and of its attempt, from 0, are told; none if not
+    /// given. A mirror has a number of its own.
+    pub number_headers: Option<[HeaderName; 2]>,
 }
 
 impl Payload {
@@ -115,6 +116,7 @@ impl Payload {
 /// What of an attempt's plan a driver keeps while it is under way.
 #[derive(Clone, Debug)]
 pub(super) struct Sending {
+    pub(super) request: RequestId,
     pub(super) deployment: crate::request::DeploymentId,
     pub(super) number: u16,
     pub(super) model: String,
@@ -134,6 +136,7 @@ impl Sending {
         fallbacks: u16,
     ) -> Self {
         Self {
+            request: attempt.request(),
             deployment: attempt.deployment(),
             number: attempt.number(),
             model: plan.model.to_owned(),

@@ -56,7 +56,7 @@ fn call() -> Call {
             endpoint: Endpoint::Chat,
             body: serde_json::from_str(r#"{"messages": [], "temperature": 1.0}"#).unwrap(),
             headers: HeaderMap::new(),
-            attempt_header: None,
+            number_headers: None,
         }),
         id: None,
     }

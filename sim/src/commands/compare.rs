@@ -95,7 +95,7 @@ fn settings(scenario: &ScenarioArgs, arms: &[String]) -> Result<Vec<Side>, Compl
 }
 
 /// The scenario without its own axes, and what depends on them.
-fn as_one_arm(
+pub(super) fn as_one_arm(
     scenario: &ScenarioArgs,
     changes: &[(String, String)],
 ) -> Result<Scenario, Complaint> {

@@ -6,6 +6,7 @@ mod compare;
 mod explain;
 mod gate;
 mod list;
+mod live;
 mod mock;
 mod plan;
 mod run;
@@ -56,6 +57,7 @@ pub(crate) fn execute(cli: Cli) -> Result<Ended, Complaint> {
         Some(Command::Check(args)) => check::check(&args),
         Some(Command::Explain(args)) => explain::explain(&args),
         Some(Command::Mock(args)) => mock::mock(&args),
+        Some(Command::Live(args)) => live::live(&args),
         Some(Command::Serve(args)) => serve::serve(&args),
         Some(Command::Completions { shell }) => {
             let mut script = Vec::new();

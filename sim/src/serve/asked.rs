@@ -100,7 +100,7 @@ pub(super) fn read(
                 endpoint,
                 body,
                 headers: reqwest_headers(headers),
-                attempt_header: None,
+                number_headers: None,
             }),
             id: None,
         },

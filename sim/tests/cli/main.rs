@@ -5,6 +5,7 @@
 mod broken;
 mod calibrate;
 mod gate;
+mod live;
 mod mock;
 mod plan;
 mod results;

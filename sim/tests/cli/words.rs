@@ -25,6 +25,7 @@ fn help_of_each_command_tells_its_options() {
         "list",
         "check",
         "explain",
+        "live",
         "mock",
         "serve",
         "calibrate",

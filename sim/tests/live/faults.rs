@@ -46,7 +46,7 @@ async fn live(url: &str, profile: Profile, fault: &Value, stream: bool) -> Saw {
         endpoint: Endpoint::Chat,
         body: serde_json::from_str(body).unwrap(),
         headers: reqwest::header::HeaderMap::new(),
-        attempt_header: None,
+        number_headers: None,
     };
     payload
         .headers

@@ -1,12 +1,17 @@
 //! The front door over loopback, with providers of `mock-providers` behind it: what clients get, who
 //! is let in, and that nothing is left behind.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::wildcard_enum_match_arm,
+    reason = "a test that cannot go on has failed, and looks at few events"
+)]
 
 mod abuse;
 mod answers;
 mod faults;
 mod operators;
+mod twins;
 
 use std::{net::SocketAddr, time::Duration};
 
