@@ -20,6 +20,8 @@ mod effects;
 mod error;
 pub mod fits;
 #[cfg(feature = "render")]
+mod found_table;
+#[cfg(feature = "render")]
 mod gate;
 #[cfg(feature = "render")]
 mod html;
@@ -31,6 +33,7 @@ mod overview;
 mod page;
 #[cfg(feature = "render")]
 pub mod plots;
+mod probe;
 mod record;
 mod recorder;
 #[cfg(feature = "render")]
@@ -58,6 +61,7 @@ pub use distribution::{Bin, Distribution};
 pub use error::ReportError;
 pub use markdown::markdown;
 pub use metrics::{Better, Metric, Unit, metric, metrics};
+pub use probe::{ProbeArm, ProbeRecord, probe_finding, probe_markdown, probe_table};
 pub use record::{
     AnswerError, ArmRecord, AttemptError, AxisRecord, CooldownSpan, DeploymentRecord,
     DeploymentTimeline, ErrorOrigin, FallbackCount, FaultSpanRecord, RunRecord, SweepRecord,

@@ -13,6 +13,7 @@ use crate::{
     html::escaped,
     overview::{Overview, Row, WIDE},
     plots::{Drawing, TEXT_RULE, dark_rules, draw_all},
+    probe::probe_section,
     record::SweepRecord,
     senders_table::SendersTable,
 };
@@ -38,6 +39,7 @@ pub(crate) fn page_with(sweep: &SweepRecord, drawings: &[Drawing]) -> String {
     };
     parts.extend(key.map(|key| figures("The picture", &[key])));
     parts.extend(sweep.capacity.as_ref().map(capacity_section));
+    parts.extend(sweep.probe.as_ref().map(probe_section));
     parts.push(list("What each setting does", &findings.axes));
     parts.push(arms(sweep));
     parts.push(blames(sweep));

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     blame::BlameCount, calls::CallsRecord, capacity::CapacityRecord, distribution::Distribution,
-    senders::SenderRecord,
+    probe::ProbeRecord, senders::SenderRecord,
 };
 
 /// Everything that one run left behind. Its size does not depend on the number of requests.
@@ -358,6 +358,9 @@ pub struct SweepRecord {
     /// What is needed, where a capacity plan made the record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity: Option<CapacityRecord>,
+    /// What a push did, where a probe made the record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probe: Option<ProbeRecord>,
     /// What the reader should know, such as rows dropped from a trace.
     pub notes: Vec<String>,
     /// Keys of the configuration that have no effect, with the reason.

@@ -79,6 +79,7 @@ const LIBRARY: &[LibraryEntry] = library! {
     "flapping"
     "lone-deployment"
     "main"
+    "metastable-retries"
     "minute-edge"
     "order-tiers"
     "priority-queue"

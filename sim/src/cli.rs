@@ -1,6 +1,7 @@
 //! The command line: what can be typed, and nothing of what it does.
 
 mod calibrate;
+mod studies;
 
 use std::{net::SocketAddr, num::NonZeroUsize, path::PathBuf};
 
@@ -11,6 +12,7 @@ use router::ProfileName;
 
 use crate::commands::blame;
 pub(crate) use calibrate::{CalibrateArgs, CalibrateFormat, CountedTime};
+pub(crate) use studies::{Out, PlanArgs, ProbeArgs, Push, Sized};
 
 /// A workbench for LLM routers: measure how strategies, cooldowns, retries and fallbacks behave under
 /// real traffic, in virtual time, with LiteLLM's rules.
@@ -35,6 +37,8 @@ pub(crate) enum Command {
     Tune(TuneArgs),
     /// Size model groups: how many deployments or how much quota a growing load needs, with one out.
     Plan(PlanArgs),
+    /// Push a service and watch whether it comes back by itself, and where it breaks and recovers.
+    Probe(ProbeArgs),
     /// Judge whether routing became worse: an old config, revision or result against a new one.
     Gate(GateArgs),
     /// Make a scenario from logs: fit the traffic and the providers that they show, and test the fit.
@@ -202,72 +206,6 @@ pub(crate) struct TuneArgs {
     pub(crate) patch: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct PlanArgs {
-    #[command(flatten)]
-    pub(crate) scenario: ScenarioArgs,
-    /// The service level that every sized group must meet: bounds with `;` between them.
-    #[arg(long, value_name = "WORDS", default_value = "success >= 99.5%")]
-    pub(crate) slo: String,
-    /// Loads, as multiples of the scenario's own.
-    #[arg(
-        long,
-        value_name = "X1,X2",
-        default_value = "1,1.5,2,3",
-        conflicts_with = "growth"
-    )]
-    pub(crate) load: String,
-    /// A growth in place of loads, compounded, as `10%/month` (or week, quarter, year). At most seven
-    /// points in time are sized, evenly spread, today and the last among them.
-    #[arg(long, value_name = "SHARE/PERIOD", requires = "periods")]
-    pub(crate) growth: Option<String>,
-    /// For how many periods it grows.
-    #[arg(long = "for", value_name = "N", requires = "growth", value_parser = clap::value_parser!(u32).range(1..=120))]
-    pub(crate) periods: Option<u32>,
-    /// What is added: deployments (copies of those that are there, each with a quota of its own unless
-    /// it has a pool), or quota (all limits of the providers and their concurrent slots, in tenths).
-    #[arg(long, value_enum, default_value_t = Sized::Deployments)]
-    pub(crate) size: Sized,
-    /// What is out for the whole run, on top of what the scenario does: each is sized by itself.
-    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Out::None, Out::Deployment])]
-    pub(crate) outage: Vec<Out>,
-    /// With which confidence a size must be shown to meet the service level, in each line by itself.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.95)]
-    pub(crate) confidence: f64,
-    /// A further scenario in which the service level must be met as well; may be given several times.
-    #[arg(long, value_name = "SCENARIO")]
-    pub(crate) also: Vec<String>,
-    /// The largest size: deployments of a group, or times its present quota. Default: 64 deployments,
-    /// 16 times the quota.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
-    pub(crate) most: Option<u32>,
-    /// Most replications of a size in the search, and again on fresh seeds.
-    #[arg(long, value_name = "N", default_value_t = 160, value_parser = clap::value_parser!(u32).range(10..))]
-    pub(crate) max_reps: u32,
-    #[command(flatten)]
-    pub(crate) output: OutputArgs,
-}
-
-/// What a plan adds.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(crate) enum Sized {
-    /// Deployments.
-    Deployments,
-    /// Quota of the providers.
-    Quota,
-}
-
-/// What is out.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(crate) enum Out {
-    /// Nothing.
-    None,
-    /// Any one deployment of a sized group (N−1).
-    Deployment,
-    /// All deployments of any one provider.
-    Provider,
 }
 
 #[derive(Debug, Args)]

@@ -23,6 +23,7 @@ mod hindsight;
 #[cfg(feature = "live")]
 mod live_run;
 mod operator;
+pub mod probe;
 mod recording;
 #[cfg(feature = "live")]
 pub mod serve;

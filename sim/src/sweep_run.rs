@@ -147,6 +147,7 @@ pub fn sweep_record(scenario: &Scenario, runs: Vec<RunRecord>, command: String) 
         partial,
         answer: Vec::new(),
         capacity: None,
+        probe: None,
         notes: notes(scenario),
         ignored: scenario.ignored_in_lines().to_vec(),
         scenario_text: scenario.text().to_owned(),

@@ -13,6 +13,7 @@ mod frontier;
 mod heatmap;
 mod ink;
 mod latency;
+mod recovery;
 mod timeline;
 
 pub use canvas::Canvas;
@@ -45,6 +46,8 @@ pub const fn plots() -> &'static [&'static dyn Plot] {
 
 const ALL: &[&dyn Plot] = &[
     &capacity::Capacity,
+    &recovery::Recovery,
+    &recovery::Ramp,
     &heatmap::Heatmap,
     &arms::Arms,
     &frontier::Frontier::LATENCY,

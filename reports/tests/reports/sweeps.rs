@@ -70,6 +70,7 @@ pub fn sweep(replications: u32, requests: u64) -> SweepRecord {
         partial: false,
         answer: Vec::new(),
         capacity: None,
+        probe: None,
         notes: vec!["read 19,366 = kept 19,366 + dropped 0".into()],
         ignored: vec!["line 14: general_settings.master_key: not about routing".into()],
         scenario_text: "purpose: Which settings ride out one deployment's outage?\n".into(),

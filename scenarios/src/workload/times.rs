@@ -4,7 +4,7 @@
 //! stays as it is. A replayed trace is played faster, and over again until the time is filled. Arrival
 //! n keeps its luck, so that loads can be compared on common random numbers.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use super::{
     Client, Replay, Traffic, Workload,
@@ -44,6 +44,37 @@ impl Workload {
             traffic,
             ..self.clone()
         }
+    }
+}
+
+impl Workload {
+    /// This workload at its mean rate times a factor that changes in steps, each up to so many seconds
+    /// of the run; the last is the end. `None` for what is no single process under a rate curve: traces
+    /// and callers of their own.
+    ///
+    /// # Panics
+    ///
+    /// If there is no step.
+    #[must_use]
+    pub fn in_steps(&self, steps: &[(f64, f64)]) -> Option<Self> {
+        let Traffic::Generated { gap, lengths, .. } = &self.traffic else {
+            return None;
+        };
+        let mean = self.expected_arrivals() / self.duration.as_secs_f64();
+        let step = |&(until_s, factor): &(f64, f64)| Step {
+            until_s,
+            per_second: mean * factor,
+        };
+        let (end_s, _) = steps.last().expect("there is a step");
+        Some(Self {
+            traffic: Traffic::Generated {
+                rate: Rate::Steps(steps.iter().map(step).collect()),
+                gap: *gap,
+                lengths: lengths.clone(),
+            },
+            duration: Duration::from_secs_f64(*end_s),
+            ..self.clone()
+        })
     }
 }
 

@@ -9,6 +9,7 @@ mod list;
 mod live;
 mod mock;
 mod plan;
+mod probe;
 mod run;
 mod serve;
 mod settings_text;
@@ -50,6 +51,7 @@ pub(crate) fn execute(cli: Cli) -> Result<Ended, Complaint> {
         Some(Command::Sweep(args)) => sweep::sweep(&args),
         Some(Command::Compare(args)) => compare::compare(&args),
         Some(Command::Plan(args)) => plan::plan(&args),
+        Some(Command::Probe(args)) => probe::probe(&args),
         Some(Command::Gate(args)) => gate::gate(&args),
         Some(Command::Tune(args)) => tune::tune(&args),
         Some(Command::Calibrate(args)) => calibrate::calibrate(&args),

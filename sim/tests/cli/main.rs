@@ -8,6 +8,7 @@ mod gate;
 mod live;
 mod mock;
 mod plan;
+mod probe;
 mod results;
 mod serve;
 mod tune;

@@ -29,6 +29,8 @@ fn help_of_each_command_tells_its_options() {
         "mock",
         "serve",
         "calibrate",
+        "plan",
+        "probe",
     ] {
         let left = folder.routelab(&[command, "--help"]);
 
