@@ -83,7 +83,15 @@ fn among_several(comparison: &Comparison<'_>, best: usize, arms: usize) -> Vec<S
     if metric.name() != comparison.primary.name() {
         sentences.push(all_equal_sentence(comparison, best));
     }
-    if best == reference {
+    if best != reference
+        && metric.name() == comparison.primary.name()
+        && comparison.ranks_equal(best, reference)
+    {
+        sentences.push(only_faster_sentence(comparison, best));
+        let p99 = named("latency_p99_ms");
+        sentences.extend(best_against_reference(comparison, best, p99, arms));
+        sentences.extend(trade_offs(comparison, best, p99));
+    } else if best == reference {
         sentences.extend(reference_is_best(comparison, metric, arms));
     } else {
         sentences.extend(best_against_reference(comparison, best, metric, arms));
@@ -101,6 +109,17 @@ fn all_equal_sentence(comparison: &Comparison<'_>, arm: usize) -> String {
     format!(
         "{} is the same for all arms to a tenth of a point ({mean}), so p99 latency decides.",
         primary.title()
+    )
+}
+
+/// The best arm is no better than the reference in what counts first.
+fn only_faster_sentence(comparison: &Comparison<'_>, best: usize) -> String {
+    let primary = comparison.primary;
+    format!(
+        "{} leads by p99 latency only: its {} ({}) is that of the reference to a tenth of a point.",
+        comparison.sweep.arms[best].label(),
+        lower_first(primary.title()),
+        show_mean(comparison, best, primary)
     )
 }
 

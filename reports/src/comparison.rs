@@ -140,6 +140,11 @@ impl<'a> Comparison<'a> {
         arms
     }
 
+    /// Whether two arms are the same in the primary metric to a tenth of a percentage point.
+    pub(crate) fn ranks_equal(&self, arm: usize, other: usize) -> bool {
+        self.primary_rank(arm) == self.primary_rank(other)
+    }
+
     /// The primary metric in tenths of a percentage point; unknown is last.
     #[expect(clippy::cast_possible_truncation, reason = "a ratio times a thousand")]
     fn primary_rank(&self, arm: usize) -> i64 {

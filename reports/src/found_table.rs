@@ -14,8 +14,9 @@ pub(crate) fn found_table(heading: &str, basis: &str, rows: &[Vec<String>]) -> S
         .map(|row| format!("<tr>{}</tr>\n", cells("td class=\"name\"", row)))
         .collect();
     format!(
-        "<h2>{heading}</h2>\n<p class=\"basis above\">{basis}</p>\n<div class=\"scroll\" tabindex=\"0\"><table><thead>\
-         <tr>{}</tr></thead><tbody>\n{body}</tbody></table></div>\n",
+        "<h2>{heading}</h2>\n<p class=\"basis above\">{basis}</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" \
+         aria-label=\"{heading}\"><table><caption class=\"unseen\">{heading}</caption><thead><tr>{}</tr></thead><tbody>\n\
+         {body}</tbody></table></div>\n",
         cells("th scope=\"col\" class=\"name\"", head)
     )
 }

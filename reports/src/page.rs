@@ -1,7 +1,8 @@
 //! A sweep as one page: the finding first, then the picture that shows it, then everything else.
 //!
-//! The page asks nothing of the network and needs no script. Everything that came from a file is
-//! written as text. Dark and light follow the reader's preference.
+//! The page asks nothing of the network. A small script of its own sorts and filters the tables; without
+//! it they stand in the order of the report. Everything that came from a file is written as text. Dark
+//! and light follow the reader's preference.
 
 use crate::{
     advice::{Findings, findings},
@@ -49,8 +50,11 @@ pub(crate) fn page_with(sweep: &SweepRecord, drawings: &[Drawing]) -> String {
     parts.push(list("Ignored configuration keys", &sweep.ignored));
     parts.push(list("Notes", &sweep.notes));
     parts.push(assumptions(sweep));
+    parts.push("</main>\n<footer>".to_owned());
     parts.push(origin(sweep));
-    parts.push("</main></body></html>\n".to_owned());
+    parts.push(format!(
+        "</footer><script>{SCRIPT}</script></body></html>\n"
+    ));
     parts.concat()
 }
 
@@ -69,9 +73,10 @@ fn head(sweep: &SweepRecord) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none';style-src 'unsafe-inline'\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none';style-src 'unsafe-inline';script-src 'unsafe-inline'\">\n\
          <title>{title} · routelab</title>\n<style>{CSS}{TEXT_RULE}\n\
-         @media(prefers-color-scheme:dark){{{DARK}{}}}</style></head>\n<body><main>\n\
+         @media screen and (prefers-color-scheme:dark){{{DARK}{}}}</style></head>\n\
+         <body><a class=\"skip\" href=\"#main\">Skip to the findings</a>\n<main id=\"main\" tabindex=\"-1\">\n\
          <h1>{title}</h1>\n{purpose}{banner}",
         dark_rules()
     )
@@ -84,7 +89,7 @@ fn finding(sweep: &SweepRecord, findings: &Findings) -> String {
         .expect("a headline is never empty");
     let rest: Vec<String> = rest.iter().map(|sentence| escaped(sentence)).collect();
     let mut text = format!(
-        "<section class=\"finding\"><p class=\"lead\">{}</p><p>{}</p></section>\n<p class=\"basis\">{}</p>\n",
+        "<section class=\"finding\" aria-label=\"The finding\"><p class=\"lead\">{}</p><p>{}</p></section>\n<p class=\"basis\">{}</p>\n",
         escaped(lead),
         rest.join(" "),
         escaped(&basis(sweep))
@@ -92,7 +97,7 @@ fn finding(sweep: &SweepRecord, findings: &Findings) -> String {
     if !findings.warnings.is_empty() {
         let warnings = items(&findings.warnings);
         text.push_str(&format!(
-            "<div class=\"warn\"><strong>Before you rely on this</strong>{warnings}</div>\n"
+            "<section class=\"warn\" aria-label=\"Before you rely on this\"><strong>Before you rely on this</strong>{warnings}</section>\n"
         ));
     }
     text
@@ -133,8 +138,8 @@ fn arms(sweep: &SweepRecord) -> String {
             .to_owned(),
     };
     format!(
-        "<h2>{what}</h2>\n{caption}<div class=\"scroll\" tabindex=\"0\"><table><thead><tr><th scope=\"col\">#</th>\
-         {headings}</tr></thead><tbody>\n{rows}</tbody></table></div>\n"
+        "<h2>{what}</h2>\n{caption}<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{what}\"><table>\
+         <caption class=\"unseen\">{what}</caption><thead><tr><th scope=\"col\">#</th>{headings}</tr></thead><tbody>\n{rows}</tbody></table></div>\n"
     )
 }
 
@@ -148,7 +153,11 @@ fn arm_row(overview: &Overview<'_>, row: &Row<'_>) -> String {
     let settings = row.values.iter().map(name);
     let metrics = row.cells.iter().map(|cell| metric_cell(cell));
     let cells = overview.in_order(settings, metrics, difference_cell(row));
-    format!("<tr{class}><td>{}</td>{}</tr>\n", row.place, cells.concat())
+    format!(
+        "<tr{class}><th scope=\"row\">{}</th>{}</tr>\n",
+        row.place,
+        cells.concat()
+    )
 }
 
 /// A row for each sender of each arm.
@@ -188,7 +197,8 @@ fn titled(heading: &str, titles: &[String], rows: &[Vec<String>], names: usize) 
     };
     let rows: String = rows.iter().map(row).collect();
     format!(
-        "<h2>{heading}</h2>\n<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>{titles}</tr></thead>\n\
+        "<h2>{heading}</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{heading}\"><table>\
+         <caption class=\"unseen\">{heading}</caption><thead><tr>{titles}</tr></thead>\n\
          <tbody>{rows}</tbody></table></div>\n"
     )
 }
@@ -334,6 +344,7 @@ fn origin(sweep: &SweepRecord) -> String {
 }
 
 const CSS: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
 /// The page's own colours in the dark.
 const DARK: &str = ":root{--paper:#14181b;--ink:#e6e9ec;--muted:#a0abb4;--line:#2e353b;\
      --soft:#1b2024;--best:#3fc9a2;--best-soft:#17302a;--ref:#8fabf5;--ref-soft:#1c2438;--worst:#ff8a5c;\

@@ -114,25 +114,26 @@ fn draw(plot: &dyn Plot, sweep: &SweepRecord) -> Result<Option<Drawing>, ReportE
     let mut canvas = Canvas::on(&mut svg, size);
     plot.draw(sweep, &mut canvas);
     canvas.finish(plot.name())?;
-    let title = plot.title(sweep);
+    let (title, caption) = (plot.title(sweep), plot.caption(sweep));
     Ok(Some(Drawing {
         name: plot.name(),
-        svg: in_pixels(&svg, size, &title),
+        svg: in_pixels(&svg, size, &title, &caption),
         title,
-        caption: plot.caption(sweep),
+        caption,
         width: size.0,
     }))
 }
 
-/// The element with its size in pixels, and a name for those who do not see it.
-fn in_pixels(svg: &str, (width, height): (u32, u32), title: &str) -> String {
+/// The element with its size in pixels, and a name and a description for those who do not see it.
+fn in_pixels(svg: &str, (width, height): (u32, u32), title: &str, caption: &str) -> String {
     let body = svg.split_once('>').map_or("", |(_, body)| body);
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
-         viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">{body}",
+         viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\"><desc>{}</desc>{body}",
         width * UNITS,
         height * UNITS,
-        crate::html::escaped(title)
+        crate::html::escaped(title),
+        crate::html::escaped(caption)
     )
 }
 

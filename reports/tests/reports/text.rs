@@ -180,3 +180,26 @@ fn two_alike() -> SweepRecord {
     sweep.reference = 0;
     sweep
 }
+
+#[test]
+fn an_arm_that_leads_by_p99_alone_is_said_to_lead_by_that_and_by_nothing_else() {
+    let mut sweep = sweep(3, 300);
+    sweep.arms.truncate(3);
+    for (arm, completed) in sweep.arms.iter_mut().zip([290, 290, 200]) {
+        for run in &mut arm.runs {
+            (run.requests, run.cancelled, run.good) = (300, 0, None);
+            (run.completed, run.failed) = (completed, 300 - completed);
+        }
+    }
+    let told = [0, 1].map(|reference| {
+        sweep.reference = reference;
+        reports::headline(&sweep)
+    });
+
+    let leads = told.iter().filter(|text| {
+        text.contains("leads by p99 latency only: its success")
+            && !text.contains("best success")
+            && !text.contains("wins: success")
+    });
+    assert_eq!(leads.count(), 1, "{told:?}");
+}
