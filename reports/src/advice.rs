@@ -304,7 +304,9 @@ fn axis_sentence(effect: &Effect<'_>, metric: &dyn Metric) -> String {
 fn warnings(comparison: &Comparison<'_>) -> Vec<String> {
     let sweep = comparison.sweep;
     let runs = comparison.fewest_runs();
-    let mut warnings = Vec::new();
+    let mut warnings: Vec<String> = (sweep.doubts.iter())
+        .map(|doubt| format!("{doubt}. What it was to do, such as an outage, did not happen."))
+        .collect();
     if sweep.partial {
         warnings.push("The sweep was interrupted: arms or replications are missing.".to_owned());
     }

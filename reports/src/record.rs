@@ -363,6 +363,10 @@ pub struct SweepRecord {
     pub probe: Option<ProbeRecord>,
     /// What the reader should know, such as rows dropped from a trace.
     pub notes: Vec<String>,
+    /// Providers of the scenario that hit no deployment of the configuration, in words: what they were to
+    /// do, such as an outage, did not happen. Every report warns of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<String>,
     /// Keys of the configuration that have no effect, with the reason.
     pub ignored: Vec<String>,
     /// The scenario as it was written.

@@ -460,7 +460,8 @@ pub(crate) const USUAL_OBJECTIVE: &str = "maximize goodput; cost <= +2%";
 const EXIT_CODES: &str = "\
 Exit codes:
   0    done
-  1    an `expect:` of the scenario or a gate failed, or `check --deny` found something
+  1    an `expect:` of the scenario or a gate failed, `check --deny` found something, or a limit of
+       `tune` does not hold under what it advises
   2    usage or input error
   3    an `expect:` or a gate is undecided: more replications are needed; or a plan has no size that
        is shown to be enough

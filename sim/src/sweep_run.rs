@@ -149,6 +149,7 @@ pub fn sweep_record(scenario: &Scenario, runs: Vec<RunRecord>, command: String) 
         capacity: None,
         probe: None,
         notes: notes(scenario),
+        doubts: scenario.unused_providers().cloned().collect(),
         ignored: scenario.ignored_in_lines().to_vec(),
         scenario_text: scenario.text().to_owned(),
     }
@@ -159,7 +160,10 @@ fn notes(scenario: &Scenario) -> Vec<String> {
     let findings = scenario.findings().iter();
     let told = findings.filter(|finding| finding.severity < Severity::Note);
     let told = told.map(ToString::to_string);
-    scenario.notes().iter().cloned().chain(told).collect()
+    let doubts: Vec<&String> = scenario.unused_providers().collect();
+    let notes = scenario.notes().iter();
+    let notes = notes.filter(|note| !doubts.contains(note));
+    notes.cloned().chain(told).collect()
 }
 
 pub(crate) fn fault_span_records(run_end: &RunEnd) -> Vec<FaultSpanRecord> {

@@ -72,6 +72,7 @@ pub fn sweep(replications: u32, requests: u64) -> SweepRecord {
         capacity: None,
         probe: None,
         notes: vec!["read 19,366 = kept 19,366 + dropped 0".into()],
+        doubts: Vec::new(),
         ignored: vec!["line 14: general_settings.master_key: not about routing".into()],
         scenario_text: "purpose: Which settings ride out one deployment's outage?\n".into(),
     }

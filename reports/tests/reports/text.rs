@@ -193,7 +193,7 @@ fn an_arm_that_leads_by_p99_alone_is_said_to_lead_by_that_and_by_nothing_else() 
     }
     let told = [0, 1].map(|reference| {
         sweep.reference = reference;
-        reports::headline(&sweep)
+        headline(&sweep)
     });
 
     let leads = told.iter().filter(|text| {

@@ -191,6 +191,7 @@ pub(super) fn side_by_side(
         reference: 0,
         partial,
         notes: told(|sweep| &sweep.notes),
+        doubts: told(|sweep| &sweep.doubts),
         ignored: told(|sweep| &sweep.ignored),
         ..each[0].clone()
     }

@@ -335,3 +335,36 @@ fn hindsight_is_shown_where_it_is_asked_for_and_bounded() {
         unbounded.stderr
     );
 }
+
+#[test]
+fn a_provider_that_hits_nobody_is_a_warning_in_console_page_and_json() {
+    let config = "model_list:\n  - {model_name: chat, litellm_params: {model: openai/a}, model_info: {id: good}}\n";
+    let folder = Folder::new("hits-nobody")
+        .with("tiny.yaml", TINY)
+        .with("config.yaml", config);
+
+    let left = folder.routelab(&[
+        "run",
+        "tiny.yaml",
+        "--config",
+        "config.yaml",
+        "--out",
+        "report",
+    ]);
+
+    assert_eq!(left.code, Some(0), "{}", left.stderr);
+    let doubt = "no deployment of this config matches. What it was to do, such as an outage, did not happen.";
+    let (_, warned) = left.stdout.split_once("Before you rely on this").unwrap();
+    let one_line = warned.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(one_line.contains(doubt), "{}", left.stdout);
+    assert!(folder.read("report/index.html").contains(doubt));
+    let json: serde_json::Value =
+        serde_json::from_str(&folder.read("report/results.json")).unwrap();
+    let warnings = json["warnings"].as_array().unwrap();
+    assert!(
+        warnings
+            .iter()
+            .any(|warning| warning.as_str().unwrap().ends_with(doubt)),
+        "{warnings:?}"
+    );
+}

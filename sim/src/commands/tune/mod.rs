@@ -64,6 +64,7 @@ pub(super) fn tune(args: &TuneArgs) -> Result<Ended, Complaint> {
         found: &found,
         proof: &proof,
         left_out,
+        doubts: base.unused_providers().cloned().collect(),
         scenarios: cases.iter().map(cases::Case::named).collect(),
     };
     let report = write_report(args, &answer, &cases, &space);
@@ -80,7 +81,10 @@ pub(super) fn tune(args: &TuneArgs) -> Result<Ended, Complaint> {
     }
     report?;
     patch?;
-    Ok(Ended::Done)
+    Ok(match answer.breaks_a_limit() {
+        true => Ended::ExpectationFailed,
+        false => Ended::Done,
+    })
 }
 
 fn write_report(

@@ -16,6 +16,8 @@ pub(super) struct Answer<'a> {
     pub(super) proof: &'a Proof,
     /// What is told of a bound that was left out.
     pub(super) left_out: Option<String>,
+    /// Providers of the scenarios that hit no deployment of the config, as told.
+    pub(super) doubts: Vec<String>,
     /// The scenarios, as told.
     pub(super) scenarios: Vec<String>,
 }
@@ -23,7 +25,15 @@ pub(super) struct Answer<'a> {
 impl Answer<'_> {
     /// All of it, for the terminal.
     pub(super) fn text(&self) -> String {
-        self.finding().join("\n") + "\n" + &self.present() + &self.knobs() + &self.table()
+        let doubts = self.doubts.iter().map(|doubt| {
+            format!("WARNING: {doubt}. What it was to do, such as an outage, did not happen.\n")
+        });
+        doubts.collect::<String>()
+            + &self.finding().join("\n")
+            + "\n"
+            + &self.present()
+            + &self.knobs()
+            + &self.table()
     }
 
     /// All of it, for programs.
@@ -48,6 +58,8 @@ impl Answer<'_> {
         let document = json!({
             "advice": self.advice(),
             "finding": self.finding(),
+            "warnings": self.doubts,
+            "limits_hold": !self.breaks_a_limit(),
             "changes": changes(&self.proof.advised()),
             "probability": self.proof.chance,
             "candidates": candidates.collect::<Vec<_>>(),
@@ -127,13 +139,31 @@ impl Answer<'_> {
         }
     }
 
-    /// Whether each bound holds under what is advised.
-    fn bounds(&self) -> Vec<String> {
-        let (present, advised) = match &self.proof.check {
+    /// Whether a bound is known not to hold under what is advised.
+    pub(super) fn breaks_a_limit(&self) -> bool {
+        let (present, advised) = self.present_and_advised();
+        let broken = |(at, bound): (usize, &sim::tune::Bound)| {
+            let value = mean(advised, at + 1);
+            let limit = bound.limit_at(mean(present, at + 1));
+            value
+                .zip(limit)
+                .is_some_and(|(value, limit)| !bound.holds(value, limit))
+        };
+        self.objective.bounds.iter().enumerate().any(broken)
+    }
+
+    /// Values of the present settings and of those that are advised.
+    fn present_and_advised(&self) -> (&Values, &Values) {
+        match &self.proof.check {
             Some(check) if check.is_worth_it() => (&check.present, &check.best),
             Some(check) => (&check.present, &check.present),
             None => (&self.proof.values[0], &self.proof.values[0]),
-        };
+        }
+    }
+
+    /// Whether each bound holds under what is advised.
+    fn bounds(&self) -> Vec<String> {
+        let (present, advised) = self.present_and_advised();
         let of_bound = |(at, bound): (usize, &sim::tune::Bound)| {
             let (present, value) = (mean(present, at + 1), mean(advised, at + 1));
             let limit = bound.limit_at(present);
