@@ -18,6 +18,8 @@ mod console;
 mod distribution;
 mod effects;
 mod error;
+#[cfg(feature = "render")]
+mod fit_page;
 pub mod fits;
 #[cfg(feature = "render")]
 mod found_table;
@@ -72,6 +74,7 @@ pub use senders::{BySender, SenderRecord};
 pub use text_plots::{bar, sparkline};
 #[cfg(feature = "render")]
 pub use {
+    fit_page::{FitPage, FitTable, fit_page},
     gate::{
         Gate, GateRow, GateSide, GateVerdict, Loss, LossEstimate, Margin, MarginError, gate_json,
         gate_junit, gate_markdown, gate_text,

@@ -343,10 +343,10 @@ fn origin(sweep: &SweepRecord) -> String {
     )
 }
 
-const CSS: &str = include_str!("page.css");
+pub(crate) const CSS: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 /// The page's own colours in the dark.
-const DARK: &str = ":root{--paper:#14181b;--ink:#e6e9ec;--muted:#a0abb4;--line:#2e353b;\
+pub(crate) const DARK: &str = ":root{--paper:#14181b;--ink:#e6e9ec;--muted:#a0abb4;--line:#2e353b;\
      --soft:#1b2024;--best:#3fc9a2;--best-soft:#17302a;--ref:#8fabf5;--ref-soft:#1c2438;--worst:#ff8a5c;\
      --worst-soft:#33211a}";
 /// Longer lists are folded.

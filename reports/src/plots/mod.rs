@@ -13,11 +13,13 @@ mod frontier;
 mod heatmap;
 mod ink;
 mod latency;
+mod overlay;
 mod recovery;
 mod timeline;
 
 pub use canvas::Canvas;
 pub(crate) use ink::dark_rules;
+pub use overlay::{Across, Overlay, Up, overlay};
 
 use canvas::UNITS;
 use ink::Ink;

@@ -90,7 +90,13 @@ impl Columns {
     pub(crate) fn source(&self, options: &LogOptions) -> Source {
         Source {
             is_spend: self.is_spend,
+            has_ends: ENDS
+                .iter()
+                .any(|end| self.iter().any(|(field, _)| field == *end)),
             time_unit: options.time_unit,
         }
     }
 }
+
+/// Fields that tell when a call ended.
+pub(crate) const ENDS: [Field; 3] = [Field::End, Field::LatencyMs, Field::LatencyS];

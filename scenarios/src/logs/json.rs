@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use super::{
     LogOptions,
+    columns::ENDS,
     fields::{Field, SPEND, reason},
     record::Record,
     rows::{Rows, Source},
@@ -134,11 +135,13 @@ impl Reader<'_> {
             false => ("LiteLLM spend logs (JSON)", true),
         };
         let time_unit = self.options.time_unit;
+        let has_ends = known.iter().any(|(_, field)| ENDS.contains(field));
         self.rows.begin(
             self.file,
             format,
             Source {
                 is_spend,
+                has_ends,
                 time_unit,
             },
         );
@@ -156,6 +159,7 @@ impl Reader<'_> {
     fn begin_spans(&mut self) {
         let source = Source {
             is_spend: false,
+            has_ends: true,
             time_unit: None,
         };
         self.rows

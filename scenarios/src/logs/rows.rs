@@ -20,6 +20,8 @@ use crate::{
 pub(crate) struct Source {
     /// LiteLLM's own log, whose words are known.
     pub(crate) is_spend: bool,
+    /// It tells when calls ended; where it never does, an answer without an end is still an answer.
+    pub(crate) has_ends: bool,
     /// What times count, if that was said.
     pub(crate) time_unit: Option<TimeUnit>,
 }
@@ -131,7 +133,7 @@ impl Rows {
         let prompt_tokens = count(record, Field::PromptTokens)?;
         let output_tokens = count(record, Field::OutputTokens)?;
         let result = match (call.result, end_ns) {
-            (LogResult::Success, None) => LogResult::Unfinished,
+            (LogResult::Success, None) if self.source.has_ends => LogResult::Unfinished,
             (result, _) => result,
         };
         let stream = match (record.get(Field::Stream), first_token_ns, end_ns) {

@@ -241,3 +241,19 @@ fn broken_json_is_refused_with_its_place() {
     insta::assert_snapshot!(refused("{\"a\": 1}\n", ""), @"log:1:1: a row of no known format has the keys a; accepted are LiteLLM's spend logs, which have startTime and endTime, OpenTelemetry spans, and any other rows with --columns start=…,latency_ms=…");
     insta::assert_snapshot!(refused("{\"a\": 1, \"l\": 2}\n\n{\"l\": 1}\n", "start=a,latency_ms=l"), @"log:3:1: a row of no known format has the keys l; accepted are LiteLLM's spend logs, which have startTime and endTime, OpenTelemetry spans, and any other rows with --columns start=…,latency_ms=…");
 }
+
+#[test]
+fn a_log_that_never_tells_of_ends_is_one_of_answers() {
+    let Some(data) = super::data() else { return };
+    let text = std::fs::read_to_string(data.join("traces/azure_llm_2023_conv.csv")).unwrap();
+
+    let map = "start=TIMESTAMP,prompt_tokens=ContextTokens,output_tokens=GeneratedTokens";
+    let log = read(&text, map).unwrap();
+
+    assert_eq!(log.rows.len(), 19_366);
+    assert!(
+        log.rows
+            .iter()
+            .all(|row| row.result == LogResult::Success && row.end_ns.is_none())
+    );
+}

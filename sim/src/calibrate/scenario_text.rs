@@ -16,7 +16,7 @@ pub(crate) fn text(found: &Calibration, source: &str) -> String {
     let mut text = format!(
         "# Calibrated by `routelab calibrate` from {}.\n\
          # In brackets: the 95 % interval. How well it holds on the part of the log that was held out\n\
-         # stands in calibration.json beside this file.\n",
+         # stands in calibration.json and on the page beside this file.\n",
         commented(source)
     );
     for unknown in &found.unknown {

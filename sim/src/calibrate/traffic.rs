@@ -17,6 +17,8 @@ use super::{
 pub struct TrafficFit {
     /// When requests come.
     pub arrivals: ArrivalFit,
+    /// For the picture: seconds of the run, and requests a second around then.
+    pub seen: Vec<(f64, f64)>,
     /// Mean rate of each hour of the day (UTC) ÷ mean rate, if the log spans two days or more.
     pub hours: Option<Vec<f64>>,
     /// Tokens of prompts; `None` if the log has too few.
@@ -67,6 +69,7 @@ impl TrafficFit {
         }
         let streamed = streams.iter().filter(|stream| **stream).count();
         Some(Self {
+            seen: seen(&times, span),
             hours: hours(window, &times, &arrivals),
             prompt: lengths(&prompt, "prompt", unknown),
             output: lengths(&output, "answer", unknown),
@@ -77,6 +80,20 @@ impl TrafficFit {
             arrivals,
         })
     }
+}
+
+/// Rates in bins of a minute, or of more where there would be too many.
+fn seen(times: &[f64], (from, to): Span) -> Vec<(f64, f64)> {
+    let bin_s = (60.0 * ((to - from) / 60.0 / MOST_BINS).ceil()).max(1.0);
+    let mut left = times;
+    let bins = (0_u16..).map(|n| from + f64::from(n) * bin_s);
+    let bins = bins.take_while(|begin| begin + bin_s <= to);
+    bins.map(|begin| {
+        let within = left.partition_point(|time| *time < begin + bin_s);
+        left = &left[within..];
+        (begin + bin_s / 2.0, size(within) / bin_s)
+    })
+    .collect()
 }
 
 /// Tokens of an answer that came whole.
@@ -177,5 +194,6 @@ fn ranks(values: &[f64]) -> Vec<f64> {
     ranks
 }
 
+const MOST_BINS: f64 = 240.0;
 const TWO_DAYS_S: f64 = 172_800.0;
 const LEAST_FOR_CORRELATION: usize = 50;

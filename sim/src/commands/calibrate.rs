@@ -1,4 +1,7 @@
-//! `routelab calibrate`: logs in, a scenario out, with the findings in sentences and every number as JSON.
+//! `routelab calibrate`: logs in, a scenario out, with the findings in sentences, a page that shows how well
+//! the fit holds on the part of the log that was held out, and every number as JSON.
+
+mod page;
 
 use std::{fmt::Write as _, fs, path::Path};
 
@@ -39,14 +42,33 @@ pub(super) fn calibrate(args: &CalibrateArgs) -> Result<Ended, Complaint> {
     let text = scenario.clone();
     Scenario::load(&Source::Text { name, text }, &LoadOptions::default())?;
     let json = found.json(&source);
-    output::write_files(&[(SCENARIO, scenario), (NUMBERS, json.clone())], &args.out)?;
+    let page = page::page(&found, &source, &typed(args), &scenario)?;
+    let files = [(SCENARIO, scenario), (NUMBERS, json.clone()), (PAGE, page)];
+    output::write_files(&files, &args.out)?;
     let written = args.out.join(SCENARIO);
     note(&format!("scenario: {}", written.display()));
+    note(&format!("page: {}", args.out.join(PAGE).display()));
     match args.format {
         CalibrateFormat::Console => output::print(&told(&found, &written))?,
         CalibrateFormat::Json => output::print(&json)?,
     }
     Ok(Ended::Done)
+}
+
+fn typed(args: &CalibrateArgs) -> String {
+    let mut words: Vec<String> = args
+        .logs
+        .iter()
+        .map(|log| log.display().to_string())
+        .collect();
+    if let Some(columns) = &args.columns {
+        words.extend(["--columns".to_owned(), columns.clone()]);
+    }
+    if let Some(unit) = args.time_unit {
+        words.extend(["--time-unit".to_owned(), format!("{unit:?}").to_lowercase()]);
+    }
+    let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+    format!("routelab calibrate {}", words.join(" "))
 }
 
 fn input(file: &Path) -> Result<LogInput, Complaint> {
@@ -64,19 +86,9 @@ fn told(found: &Calibration, scenario: &Path) -> String {
     for finding in found.findings() {
         let _ = writeln!(text, "{finding}");
     }
-    let rows = &found.rows;
-    let _ = writeln!(
-        text,
-        "\nRows: {} read, {} kept ({})",
-        rows.read,
-        rows.kept,
-        rows.formats.join(", ")
-    );
-    for (reason, count, first) in &rows.dropped {
-        let _ = writeln!(text, "  dropped {count}: {reason} ({first})");
-    }
-    for (column, reason) in &rows.ignored {
-        let _ = writeln!(text, "  ignored column {column}: {reason}");
+    text.push('\n');
+    for line in page::rows(found) {
+        let _ = writeln!(text, "{line}");
     }
     if !found.unknown.is_empty() {
         text += "\nNot known\n";
@@ -99,4 +111,5 @@ const fn unit(given: CountedTime) -> TimeUnit {
 }
 
 const SCENARIO: &str = "scenario.yaml";
+const PAGE: &str = "index.html";
 const NUMBERS: &str = "calibration.json";

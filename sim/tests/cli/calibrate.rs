@@ -46,6 +46,16 @@ fn a_log_becomes_a_scenario_that_is_checked_and_run() {
             > 1_000
     );
 
+    let page = folder.read("routelab-calibration/index.html");
+    assert!(
+        page.contains("bad: times of answers, held-out quarter"),
+        "{page}"
+    );
+    assert!(
+        !page.contains("<script") && !page.contains("src="),
+        "the page asks nobody"
+    );
+
     let path = "routelab-calibration/scenario.yaml";
     let checked = folder.routelab(&["check", path]);
     assert_eq!(
