@@ -26,6 +26,7 @@
 #[cfg(any(feature = "http", feature = "wiremock"))]
 mod clock;
 pub mod dist;
+mod drag;
 mod error;
 #[cfg(any(feature = "http", feature = "wiremock"))]
 mod exchange;

@@ -7,9 +7,10 @@
 
 use std::{fmt, time::Duration};
 
-use router::{Epoch, Instant, Outcome, RetryAfter, Seed};
+use router::{Epoch, Instant, Seed};
 
 use crate::{
+    drag::Drag,
     error::SpecError,
     failure::{Fault, Site, Verdict},
     in_flight::InFlight,
@@ -174,6 +175,7 @@ impl Provider {
     }
 
     /// [`respond`](Self::respond), where pools hold quotas that several providers share.
+    #[inline]
     pub(crate) fn respond_in(
         &mut self,
         at: Instant,
@@ -201,10 +203,10 @@ impl Provider {
             let reply = Reply::failure(failure, quota.rejection());
             return drag.hinted(reply.in_manner(Manner::Limited(cause)));
         }
-        let (mut reply, delivered) = match verdict {
-            Verdict::Fail(denial) => (drag.hinted(denial.reply()), 0),
-            Verdict::Hang => (Reply::hang(), 0),
-            Verdict::SayNothing(after, how) => (silent_answer(call, after, how), 0),
+        let mut reply = match verdict {
+            Verdict::Fail(denial) => drag.hinted(denial.reply()),
+            Verdict::Hang => Reply::hang(),
+            Verdict::SayNothing(after, how) => silent_answer(call, after, how),
             Verdict::As(_)
             | Verdict::CutShort { .. }
             | Verdict::Drip(_)
@@ -215,7 +217,7 @@ impl Provider {
             | Verdict::Stall { .. } => {
                 let drawn = self.pace(at, &luck, pools);
                 let pace = drag.slowed(wish.map_or(drawn, |wish| wish.pace(drawn)));
-                self.served(at, call, pace, verdict)
+                self.served(at, call, pace, &verdict)
             }
         };
         bill(self.prompt_cache.as_deref_mut(), at, call, &mut reply);
@@ -229,20 +231,15 @@ impl Provider {
             } else {
                 at + reply.total_after
             };
-            quota.charge(call, delivered, end);
+            quota.charge(call, verdict.delivered(call), end);
         }
         reply
     }
 
-    /// What an attempt gets that is answered, and the tokens of it.
-    fn served(
-        &mut self,
-        at: Instant,
-        call: &ProviderCall,
-        pace: Pace,
-        verdict: Verdict,
-    ) -> (Reply, u32) {
-        match verdict {
+    /// What an attempt gets that is answered.
+    #[inline]
+    fn served(&mut self, at: Instant, call: &ProviderCall, pace: Pace, verdict: &Verdict) -> Reply {
+        match *verdict {
             Verdict::CutShort {
                 failure,
                 after_tokens,
@@ -254,8 +251,7 @@ impl Provider {
                     pace.until_token(after_tokens)
                 };
                 let waits = self.wait(at, call, service);
-                let reply = cut_short(pace, waits, call, failure, after_tokens, how);
-                (reply, after_tokens)
+                cut_short(pace, waits, call, failure, after_tokens, how)
             }
             Verdict::Stall {
                 after_tokens,
@@ -267,28 +263,25 @@ impl Provider {
                     from: waits + pace.until_token(after_tokens),
                     keep_alive,
                 };
-                let reply = stalled(pace, waits, call, after_tokens, silence, lasts);
-                (reply, after_tokens)
+                stalled(pace, waits, call, after_tokens, silence, lasts)
             }
-            Verdict::As(_)
-            | Verdict::Drip(_)
+            Verdict::As(manner) => self.whole(at, call, pace).in_manner(manner),
+            Verdict::Drip(_)
             | Verdict::Fail(_)
             | Verdict::Hang
             | Verdict::Hint(_)
             | Verdict::Pass
             | Verdict::Refuse(_)
             | Verdict::SayNothing(..)
-            | Verdict::Slow(_) => {
-                let waits = self.wait(at, call, pace.until_token(call.answer_tokens()));
-                let reply = whole_answer(pace, waits, call);
-                let manner = if let Verdict::As(manner) = verdict {
-                    manner
-                } else {
-                    reply.manner
-                };
-                (reply.in_manner(manner), call.answer_tokens())
-            }
+            | Verdict::Slow(_) => self.whole(at, call, pace),
         }
+    }
+
+    #[inline]
+    fn whole(&mut self, at: Instant, call: &ProviderCall, pace: Pace) -> Reply {
+        let lasts = pace.until_token(call.answer_tokens());
+        let waits = self.wait(at, call, lasts);
+        whole_answer(pace, waits, lasts, call)
     }
 
     /// What `reply` looks like on the wire: asked right after [`respond`](Self::respond) gave it.
@@ -374,58 +367,17 @@ impl Provider {
         wish: Option<&mut Granted>,
     ) -> (Verdict, Drag) {
         let mut drag = Drag::default();
-        let wished = wish.and_then(Granted::fault);
-        for fault in wished.into_iter().chain(&mut self.faults) {
-            match fault.on_call(at, call, luck) {
-                Verdict::Pass => {}
-                Verdict::Drip(least_ms) => drag.least_token_ms = drag.least_token_ms.max(least_ms),
-                Verdict::Hint(hint) => drag.hint = Some(hint),
-                Verdict::Slow(factor) => drag.slowdown *= factor,
-                decided @ (Verdict::As(_)
-                | Verdict::CutShort { .. }
-                | Verdict::Fail(_)
-                | Verdict::Hang
-                | Verdict::Refuse(_)
-                | Verdict::SayNothing(..)
-                | Verdict::Stall { .. }) => return (decided, drag),
+        if let Some(fault) = wish.and_then(Granted::fault)
+            && let Some(decided) = drag.takes_in(fault.on_call(at, call, luck))
+        {
+            return (decided, drag);
+        }
+        for fault in &mut self.faults {
+            if let Some(decided) = drag.takes_in(fault.on_call(at, call, luck)) {
+                return (decided, drag);
             }
         }
         (Verdict::Pass, drag)
-    }
-}
-
-/// What faults do to an attempt without deciding it.
-#[derive(Clone, Copy, Debug)]
-struct Drag {
-    slowdown: f64,
-    least_token_ms: f64,
-    /// What an error says about when to come back, in place of its own.
-    hint: Option<Option<RetryAfter>>,
-}
-
-impl Default for Drag {
-    fn default() -> Self {
-        Self {
-            slowdown: 1.0,
-            least_token_ms: 0.0,
-            hint: None,
-        }
-    }
-}
-
-impl Drag {
-    fn slowed(self, pace: Pace) -> Pace {
-        pace.slowed(self.slowdown).dripping(self.least_token_ms)
-    }
-
-    /// The same error with the hint that is said in place of its own, if it has headers at all.
-    fn hinted(self, mut reply: Reply) -> Reply {
-        if let (Some(hint), Outcome::Failure(failure)) = (self.hint, &mut reply.outcome)
-            && matches!(reply.manner, Manner::Error | Manner::Limited(_))
-        {
-            failure.retry_after = hint;
-        }
-        reply
     }
 }
 

@@ -106,8 +106,14 @@ impl Reply {
     }
 }
 
-/// The answer as it should be.
-pub(crate) fn whole_answer(pace: Pace, waits: Duration, call: &ProviderCall) -> Reply {
+/// The answer as it should be, which lasts so long once it is served.
+#[inline]
+pub(crate) fn whole_answer(
+    pace: Pace,
+    waits: Duration,
+    lasts: Duration,
+    call: &ProviderCall,
+) -> Reply {
     let tokens = call.answer_tokens();
     let usage = Usage::new(call.prompt_tokens, tokens);
     let first_token_after = call.stream.then(|| waits + pace.first_token());
@@ -116,7 +122,7 @@ pub(crate) fn whole_answer(pace: Pace, waits: Duration, call: &ProviderCall) -> 
             usage,
             first_token_after,
         },
-        total_after: waits + pace.until_token(tokens),
+        total_after: waits + lasts,
         stall: None,
         manner: Manner::Answer,
     }

@@ -109,7 +109,7 @@ impl CallTally {
         match how {
             CallEnd::Answered { first_token } => {
                 record.answered += 1;
-                self.latency.add(took);
+                self.latency.add(router::nanos(took));
                 let in_time = self.slo_latency.is_none_or(|bound| took <= bound);
                 let begun = |bound| first_token.is_some_and(|span| span <= bound);
                 let is_good = in_time && self.slo_first_token.is_none_or(begun);

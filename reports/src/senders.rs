@@ -88,7 +88,7 @@ impl<'a, F: Fn(RequestId) -> usize> BySender<'a, F> {
                 let first_token = trail.first_token.map(|at| at.since(trail.arrived));
                 record.completed += 1;
                 record.cache_hits += u64::from(*cached);
-                spans.add(latency);
+                spans.add(at.nanos_since(trail.arrived));
                 if let Some(good) = &mut record.good {
                     *good += u64::from(self.setup.is_good(latency, first_token));
                 }

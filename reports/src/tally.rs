@@ -51,6 +51,7 @@ impl Tally {
         }
     }
 
+    #[inline]
     pub(crate) fn sent(&mut self) {
         self.sent += 1;
         self.arrived();
@@ -71,22 +72,26 @@ impl Tally {
         }
     }
 
+    #[inline]
     fn arrived(&mut self) {
         self.in_flight += 1;
         self.in_flight_max = self.in_flight_max.max(self.in_flight);
     }
 
+    #[inline]
     pub(crate) fn left(&mut self) {
         debug_assert!(self.in_flight > 0, "an attempt ends that was never sent");
         self.in_flight = self.in_flight.saturating_sub(1);
     }
 
     /// One answer of unknown cost makes the sum unknown.
+    #[inline]
     pub(crate) fn succeeded(&mut self, usage: Usage, prices: &Prices) {
         self.successes += 1;
         self.billed(usage, prices);
     }
 
+    #[inline]
     fn billed(&mut self, usage: Usage, prices: &Prices) {
         self.prompt_tokens += u64::from(usage.prompt_tokens);
         self.completion_tokens += u64::from(usage.completion_tokens);

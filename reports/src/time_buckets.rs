@@ -45,12 +45,14 @@ impl TimeBuckets {
     }
 
     /// Moves on to the bucket of `at`.
+    #[inline]
     pub(crate) fn advance(&mut self, at: Instant) {
         if at.as_nanos() >= self.now_ends_ns {
             self.move_to(at.as_nanos());
         }
     }
 
+    #[inline]
     pub(crate) fn arrived(&mut self, unfinished: u64) {
         self.unfinished = u32::try_from(unfinished).unwrap_or(u32::MAX);
         let bucket = &mut self.buckets[self.now];
@@ -58,6 +60,7 @@ impl TimeBuckets {
         bucket.unfinished_max = bucket.unfinished_max.max(self.unfinished);
     }
 
+    #[inline]
     pub(crate) fn completed(&mut self, latency: Duration) {
         let seconds = latency.as_secs_f64();
         let bucket = &mut self.buckets[self.now];
@@ -76,12 +79,14 @@ impl TimeBuckets {
         self.unfinished = self.unfinished.saturating_sub(1);
     }
 
+    #[inline]
     pub(crate) fn sent(&mut self, deployment: DeploymentId) {
         if let Some(line) = self.attempts.get_mut(deployment.index()) {
             line[self.now].sent += 1;
         }
     }
 
+    #[inline]
     pub(crate) fn attempt_failed(&mut self, deployment: DeploymentId) {
         if let Some(line) = self.attempts.get_mut(deployment.index()) {
             line[self.now].failed += 1;

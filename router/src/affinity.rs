@@ -283,7 +283,7 @@ fn caller_key(request: &Request, group: OfGroup) -> Option<Key> {
 impl Router {
     /// Pins the session and the key of a request to the deployment that is called next. Blocking
     /// calls pin nothing.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn pin(&mut self, now: Instant, ticket: Ticket, deployment: DeploymentId) {
         let Some(affinity) = self.filters.as_mut().and_then(|f| f.affinity.as_mut()) else {
             return;
@@ -302,7 +302,6 @@ impl Router {
     }
 
     /// Pins the prefix of a request to the deployment that answered it.
-    #[inline]
     pub(crate) fn pin_prefix(&mut self, now: Instant, ticket: Ticket, deployment: DeploymentId) {
         let Some(affinity) = self.filters.as_mut().and_then(|f| f.affinity.as_mut()) else {
             return;

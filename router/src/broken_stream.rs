@@ -24,24 +24,27 @@ use crate::{
 };
 
 impl RequestState {
-    /// An outcome as the client library reports it.
+    /// An outcome as the client library reports it, where that is another.
     #[inline]
-    pub(crate) fn as_the_client_sees(&self, outcome: &Outcome, profile: &Profile) -> Outcome {
-        match outcome {
-            Outcome::Failure(failure)
-                if self.request.stream && failure.reached() != Reached::Nothing =>
-            {
-                let cut = failure.class == ErrorClass::ApiConnection && failure.status.is_some();
-                if profile.truncated_streams_succeed && cut {
-                    return Outcome::Success {
-                        usage: Usage::new(self.request.prompt_tokens, failure.tokens_delivered),
-                        first_token_after: failure.first_token_after,
-                    };
-                }
-                Outcome::Failure(as_known_by_its_text(*failure, profile))
-            }
-            Outcome::Success { .. } | Outcome::Failure(_) => *outcome,
+    pub(crate) fn as_the_client_sees(
+        &self,
+        outcome: &Outcome,
+        profile: &Profile,
+    ) -> Option<Outcome> {
+        let Outcome::Failure(failure) = outcome else {
+            return None;
+        };
+        if !self.request.stream || failure.reached() == Reached::Nothing {
+            return None;
         }
+        let cut = failure.class == ErrorClass::ApiConnection && failure.status.is_some();
+        if profile.truncated_streams_succeed && cut {
+            return Some(Outcome::Success {
+                usage: Usage::new(self.request.prompt_tokens, failure.tokens_delivered),
+                first_token_after: failure.first_token_after,
+            });
+        }
+        Some(Outcome::Failure(as_known_by_its_text(*failure, profile)))
     }
 }
 

@@ -169,7 +169,6 @@ const fn is_barred(budget: &Budget) -> bool {
 impl Router {
     /// Adds what an answer cost to the budgets that pay for it. A missing price counts as nothing, and a
     /// blocking call is not counted. (observed)
-    #[inline]
     pub(crate) fn spend(
         &mut self,
         now: Instant,

@@ -53,8 +53,9 @@ impl Router {
             self.nothing_to_pick(now, ticket, obs);
             return Err(error);
         }
+        let target = self.registry.target(hop.group);
         let members: &[DeploymentId] = if whole {
-            &self.registry.target(hop.group).members
+            &target.members
         } else {
             &self.candidates
         };
@@ -72,7 +73,7 @@ impl Router {
         let picked = if members.is_empty() {
             None
         } else {
-            let group = match self.registry.target(hop.group).alias_of {
+            let group = match target.alias_of {
                 Some(target) if reads_target => target,
                 Some(_) | None => hop.group,
             };

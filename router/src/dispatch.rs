@@ -7,7 +7,7 @@ use crate::{
     deployment::CooldownShown,
     ladder::Next,
     observe::{Event, Observer},
-    outcome::{ErrorClass, Failure},
+    outcome::{ErrorClass, Failure, Outcome},
     probe::Probe,
     request::{DeploymentId, RequestId},
     route_error::RouteError,
@@ -17,8 +17,51 @@ use crate::{
     time::Instant,
 };
 
+/// What a try of a hop leads to where no attempt is sent.
+pub(crate) enum Instead {
+    Failed(RouteError),
+    /// It waits for a slot, or the response cache answered.
+    Done(Turn),
+}
+
+impl From<RouteError> for Instead {
+    fn from(error: RouteError) -> Self {
+        Self::Failed(error)
+    }
+}
+
 impl Router {
+    /// Tries the hop that the request is in, and goes on if nothing can be sent.
+    #[inline(always)]
+    pub(crate) fn try_hop(
+        &mut self,
+        now: Instant,
+        ticket: Ticket,
+        obs: &mut impl Observer,
+    ) -> Step {
+        match self.attempt(now, ticket, obs) {
+            Ok(attempt) => Step::Send(attempt),
+            Err(Instead::Done(turn)) => turn.step,
+            Err(Instead::Failed(error)) => {
+                let next = self.after_no_attempt(now, ticket, error, obs);
+                self.go_on(now, ticket, next, obs)
+            }
+        }
+    }
+
+    fn after_no_attempt(
+        &mut self,
+        now: Instant,
+        ticket: Ticket,
+        error: RouteError,
+        obs: &mut impl Observer,
+    ) -> Next {
+        self.drop_probe(ticket);
+        self.after_failure(now, ticket, error, obs)
+    }
+
     /// Does what the ladder says until the driver has something to do.
+    #[inline(never)]
     pub(crate) fn go_on(
         &mut self,
         now: Instant,
@@ -29,10 +72,10 @@ impl Router {
         loop {
             match next {
                 Next::Attempt => match self.attempt(now, ticket, obs) {
-                    Ok(step) => return step,
-                    Err(error) => {
-                        self.drop_probe(ticket);
-                        next = self.after_failure(now, ticket, error, obs);
+                    Ok(attempt) => return Step::Send(attempt),
+                    Err(Instead::Done(turn)) => return turn.step,
+                    Err(Instead::Failed(error)) => {
+                        next = self.after_no_attempt(now, ticket, error, obs);
                     }
                 },
                 Next::Wait(until, why) => {
@@ -56,6 +99,7 @@ impl Router {
                 }
                 Next::Fail(error) => {
                     self.last_look(now, ticket, obs);
+                    self.drop_probe(ticket);
                     let trail = self.requests.peek(ticket).trail(None);
                     return self.answer(now, ticket, Answer::Failed { error, trail }, obs);
                 }
@@ -64,33 +108,52 @@ impl Router {
     }
 
     /// Picks a deployment and takes a slot of it.
+    #[inline(always)]
+    #[expect(
+        clippy::result_large_err,
+        reason = "it is moved only where no attempt is sent"
+    )]
     fn attempt(
         &mut self,
         now: Instant,
         ticket: Ticket,
         obs: &mut impl Observer,
-    ) -> Result<Step, RouteError> {
+    ) -> Result<Attempt, Instead> {
         let deployment = self.pick(now, ticket, obs)?;
-        self.filters_learn_pick(now, ticket, deployment);
+        if self.filters.is_some() {
+            self.filters_learn_pick(now, ticket, deployment);
+        }
         if let Some(group) = self.fixed[deployment.index()].silent {
             self.mirror(now, ticket, group, obs);
         }
-        let blocking = self.requests.peek(ticket).request.is_blocking();
-        let slots = self.fixed[deployment.index()].slots;
-        let Some(limit) = slots.filter(|_| !blocking) else {
-            let sent = self.send(now, ticket, deployment, false, obs);
-            return sent.map(|turn| turn.step);
-        };
-        let slots = &mut self.states[deployment.index()];
-        if slots.slots_taken < limit {
-            slots.slots_taken += 1;
-            let sent = self.send(now, ticket, deployment, true, obs);
-            // Nobody is parked where a slot was free.
-            if sent.is_err() {
-                let _ = self.release_slot(ticket, deployment);
+        let mut holds_slot = false;
+        if let Some(limit) = self.fixed[deployment.index()].slots
+            && !self.requests.peek(ticket).request.is_blocking()
+        {
+            let slots = &mut self.states[deployment.index()];
+            if slots.slots_taken >= limit {
+                return Err(self.slots_are_full(now, ticket, deployment, limit, obs));
             }
-            return sent.map(|turn| turn.step);
+            slots.slots_taken += 1;
+            holds_slot = true;
         }
+        let sent = self.send(now, ticket, deployment, holds_slot, obs);
+        // Nobody is parked where a slot was free.
+        if let Err(Instead::Failed(_)) = sent {
+            let _ = self.release_slot(ticket, deployment);
+        }
+        sent
+    }
+
+    #[inline(never)]
+    fn slots_are_full(
+        &mut self,
+        now: Instant,
+        ticket: Ticket,
+        deployment: DeploymentId,
+        limit: u32,
+        obs: &mut impl Observer,
+    ) -> Instead {
         let state = self.requests.get(ticket);
         let request = state.request.id;
         match self.config.profile.when_slots_full {
@@ -103,11 +166,11 @@ impl Router {
                         limit,
                     },
                 );
-                Err(RouteError::SlotsInUse { deployment, limit })
+                Instead::Failed(RouteError::SlotsInUse { deployment, limit })
             }
             WhenSlotsFull::Queue => {
                 state.since = now;
-                slots.parked.push_back(request);
+                self.states[deployment.index()].parked.push_back(request);
                 obs.observe(
                     now,
                     &Event::ParkedForSlot {
@@ -115,17 +178,26 @@ impl Router {
                         deployment,
                     },
                 );
-                Ok(Step::Park(Parked {
+                let parked = Parked {
                     ticket,
                     request,
                     deployment,
-                }))
+                };
+                Instead::Done(Turn {
+                    step: Step::Park(parked),
+                    released: None,
+                })
             }
         }
     }
 
     /// Begins an attempt at the deployment that was picked, unless the checks before a call refuse
     /// it or the response cache answers.
+    #[inline(always)]
+    #[expect(
+        clippy::result_large_err,
+        reason = "it is moved only where no attempt is sent"
+    )]
     pub(crate) fn send(
         &mut self,
         now: Instant,
@@ -133,7 +205,7 @@ impl Router {
         deployment: DeploymentId,
         holds_slot: bool,
         obs: &mut impl Observer,
-    ) -> Result<Turn, RouteError> {
+    ) -> Result<Attempt, Instead> {
         let state = self.requests.get(ticket);
         state.holds_slot = holds_slot;
         if self.rate_limits.is_on() {
@@ -142,29 +214,29 @@ impl Router {
         if let Some(limit) = self.config.settings.num_retries_per_request {
             self.check_failures(now, ticket, deployment, limit)?;
         }
-        self.pin(now, ticket, deployment);
+        if self.filters.is_some() {
+            self.pin(now, ticket, deployment);
+        }
         if self.response_cache.is_some()
             && let Some(turn) = self.answer_from_cache(now, ticket, deployment, obs)
         {
-            return Ok(turn);
+            return Err(Instead::Done(turn));
         }
         let state = self.requests.get(ticket);
         state.client = ClientTries::new(now);
         self.strategies.on_sent(now, &state.sent(deployment));
-        Ok(Turn {
-            step: self.call(now, ticket, deployment, obs),
-            released: None,
-        })
+        Ok(self.call(now, ticket, deployment, obs))
     }
 
     /// Has the deployment called: the first time, or again by the client library.
+    #[inline(always)]
     pub(crate) fn call(
         &mut self,
         now: Instant,
         ticket: Ticket,
         deployment: DeploymentId,
         obs: &mut impl Observer,
-    ) -> Step {
+    ) -> Attempt {
         self.one_more_in_flight(deployment);
         let state = self.requests.get(ticket);
         state.since = now;
@@ -180,12 +252,12 @@ impl Router {
                 attempt: number,
             },
         );
-        Step::Send(Attempt {
+        Attempt {
             ticket,
             request,
             deployment,
             number,
-        })
+        }
     }
 
     /// Frees the slot that a request holds; whoever is parked longest gets it.
@@ -210,6 +282,21 @@ impl Router {
             .expect("a parked request is unfinished");
         parked.slot_granted = true;
         Some(next)
+    }
+
+    /// Tells the strategies that count how an attempt ended.
+    #[inline]
+    pub(crate) fn tell_strategies(
+        &mut self,
+        now: Instant,
+        ticket: Ticket,
+        deployment: DeploymentId,
+        outcome: &Outcome,
+    ) {
+        let state = self.requests.peek(ticket);
+        let began = state.client.began;
+        self.strategies
+            .on_finished(now, &state.sent(deployment), began, outcome);
     }
 
     /// Charges a failure to the deployment that produced it; `None`: a refusal of the router's own,
@@ -305,6 +392,7 @@ impl Router {
         );
     }
 
+    #[inline(always)]
     pub(crate) fn answer(
         &mut self,
         now: Instant,
@@ -312,7 +400,6 @@ impl Router {
         answer: Answer,
         obs: &mut impl Observer,
     ) -> Step {
-        self.drop_probe(ticket);
         let state = self.requests.peek(ticket);
         let (request, caller_left) = (state.request.id, state.caller_left);
         self.requests.remove(ticket);

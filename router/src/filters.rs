@@ -10,6 +10,7 @@ use crate::{
     directory::Target,
     error::ConfigError,
     observe::{Event, Observer, PassedOver},
+    outcome::Usage,
     pre_call_checks::PreCallChecks,
     request::{DeploymentId, RequestId},
     route_error::RouteError,
@@ -106,7 +107,7 @@ impl<O: Observer> Sieve<'_, O> {
 
 impl Router {
     /// Tells the filters who was picked.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn filters_learn_pick(
         &mut self,
         now: Instant,
@@ -128,6 +129,19 @@ impl Router {
         {
             state.tagged_by.push(picked);
         }
+    }
+
+    /// Tells the filters what an answer cost, and who gave it.
+    #[inline(never)]
+    pub(crate) fn filters_learn_answer(
+        &mut self,
+        now: Instant,
+        ticket: Ticket,
+        deployment: DeploymentId,
+        usage: Usage,
+    ) {
+        self.spend(now, ticket, deployment, usage);
+        self.pin_prefix(now, ticket, deployment);
     }
 
     /// Whether every member of the group may be picked, so that no filter needs to look at them.

@@ -185,10 +185,10 @@ impl RequestState {
 }
 
 impl InFlight {
-    /// Takes a slot for a request that arrived.
-    #[inline]
-    pub(crate) fn insert(&mut self, now: Instant, request: Request) -> Ticket {
-        let hop = Hop::new(request.model, 0);
+    /// Takes a slot for a request that arrived and asks for this group.
+    #[inline(always)]
+    pub(crate) fn insert(&mut self, now: Instant, request: Request, group: ModelId) -> Ticket {
+        let hop = Hop::new(group, 0);
         let error = RouteError::UnknownModel {
             model: request.model,
         };
@@ -227,7 +227,7 @@ impl InFlight {
             excluded: Vec::new(),
             refused: Vec::new(),
             tagged_by: Vec::new(),
-            attempted: Vec::new(),
+            attempted: vec![(group, None)],
             own: None,
             failures: 0,
             after_break: false,
@@ -243,18 +243,24 @@ impl InFlight {
         }
     }
 
-    /// The request behind a ticket.
+    /// The request behind a ticket that comes from the driver.
     ///
     /// # Panics
     /// If the ticket is stale: the driver answered a token of another router.
     #[inline]
-    pub(crate) fn get(&mut self, ticket: Ticket) -> &mut RequestState {
+    pub(crate) fn at_the_door(&mut self, ticket: Ticket) -> &mut RequestState {
         let entry = &mut self.slots[ticket.slot as usize];
         assert!(
             entry.active && entry.generation == ticket.generation,
             "a token of another router"
         );
         &mut entry.state
+    }
+
+    /// The request behind a ticket that was looked at already.
+    #[inline]
+    pub(crate) fn get(&mut self, ticket: Ticket) -> &mut RequestState {
+        &mut self.slots[ticket.slot as usize].state
     }
 
     /// The request behind a ticket, to look at.
@@ -267,13 +273,9 @@ impl InFlight {
     #[inline]
     pub(crate) fn remove(&mut self, ticket: Ticket) {
         let entry = &mut self.slots[ticket.slot as usize];
-        assert!(
-            entry.active && entry.generation == ticket.generation,
-            "a token of another router"
-        );
         entry.active = false;
         entry.generation = entry.generation.wrapping_add(1);
-        entry.state.request.overrides = None;
+        entry.state.forget_settings();
         self.free.push(ticket.slot);
     }
 
@@ -293,6 +295,15 @@ impl InFlight {
 }
 
 impl RequestState {
+    /// Gives back what it brought along.
+    #[inline]
+    fn forget_settings(&mut self) {
+        if self.request.overrides.is_some() {
+            self.request.overrides = None;
+            self.own = None;
+        }
+    }
+
     #[inline]
     fn reset(&mut self, now: Instant, request: Request, hop: Hop, error: RouteError) {
         self.request = request;
@@ -319,7 +330,7 @@ impl RequestState {
         self.refused.clear();
         self.tagged_by.clear();
         self.attempted.clear();
-        self.own = None;
+        self.attempted.push((hop.group, None));
         self.failures = 0;
         self.after_break = false;
     }

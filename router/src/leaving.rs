@@ -24,6 +24,7 @@ impl Router {
             Held::Attempt(Attempt {
                 ticket, deployment, ..
             }) => {
+                self.requests.at_the_door(ticket);
                 self.one_less_in_flight(deployment);
                 (
                     ticket,
@@ -37,7 +38,7 @@ impl Router {
                 deployment,
                 ..
             }) => {
-                let state = self.requests.get(ticket);
+                let state = self.requests.at_the_door(ticket);
                 let released = if state.slot_granted {
                     state.holds_slot = true;
                     self.release_slot(ticket, deployment)
@@ -67,7 +68,7 @@ impl Router {
     /// The caller went away, and the call upstream goes on: its end must still be told with
     /// [`Router::attempt_finished`], which then is the end of the request. Nothing follows a failure.
     pub fn caller_left(&mut self, attempt: &Attempt) {
-        let state = self.requests.get(attempt.ticket);
+        let state = self.requests.at_the_door(attempt.ticket);
         state.caller_left = Some(attempt.deployment);
     }
 
@@ -85,7 +86,8 @@ impl Router {
 
     /// The caller went away during a wait. One of the client library's is inside an attempt.
     fn abandon_wait(&mut self, now: Instant, ticket: Ticket) -> Option<RequestId> {
-        let deployment = self.requests.get(ticket).client.waits_at.take()?;
+        let state = self.requests.at_the_door(ticket);
+        let deployment = state.client.waits_at.take()?;
         self.abandon(now, ticket, deployment)
     }
 }

@@ -27,6 +27,7 @@ impl Observer for () {}
 impl<T: Observer> Observer for &mut T {
     const LAST_LOOK: bool = T::LAST_LOOK;
 
+    #[inline]
     fn observe(&mut self, at: Instant, event: &Event<'_>) {
         (**self).observe(at, event);
     }
@@ -35,6 +36,7 @@ impl<T: Observer> Observer for &mut T {
 impl<A: Observer, B: Observer> Observer for (A, B) {
     const LAST_LOOK: bool = A::LAST_LOOK || B::LAST_LOOK;
 
+    #[inline]
     fn observe(&mut self, at: Instant, event: &Event<'_>) {
         self.0.observe(at, event);
         self.1.observe(at, event);

@@ -5,6 +5,8 @@
 //! group failed, or a mapping by group like the router's. Each of its three lists stands in for the
 //! router's of the same kind, and one that is empty turns that kind off.
 
+use std::sync::Arc;
+
 use crate::{
     fallback::{self, FallbackTable, ListsGiven, Routes},
     in_flight::{Hop, ListRef, Walk},
@@ -44,8 +46,16 @@ impl OwnFallbacks {
 }
 
 impl Router {
-    /// The lists that a request brings along, if it brings any.
-    pub(crate) fn own_fallbacks(&mut self, overrides: &Overrides) -> Option<Box<OwnFallbacks>> {
+    /// Takes the lists of a request that arrives, if it brings some along.
+    pub(crate) fn learn_own_fallbacks(&mut self, ticket: Ticket) {
+        if let Some(overrides) = &self.requests.peek(ticket).request.overrides {
+            let overrides = Arc::clone(overrides);
+            self.requests.get(ticket).own = self.own_fallbacks(&overrides);
+            self.learn_own_routes(ticket);
+        }
+    }
+
+    fn own_fallbacks(&mut self, overrides: &Overrides) -> Option<Box<OwnFallbacks>> {
         let given = ListsGiven {
             generic: overrides.fallbacks.is_some(),
             context_window: overrides.context_window_fallbacks.is_some(),
@@ -81,7 +91,6 @@ impl Router {
     }
 
     /// Looks up what the request's own lists say for the group that it is now in.
-    #[inline]
     pub(crate) fn learn_own_routes(&mut self, ticket: Ticket) {
         let state = self.requests.peek(ticket);
         let group = state.hop.group;

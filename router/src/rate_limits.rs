@@ -210,8 +210,14 @@ impl RateLimits {
         Ok(())
     }
 
-    /// A deployment answered.
+    /// Whether anybody goes by what was counted, now or before.
     #[inline]
+    pub(crate) const fn counts_anything(&self) -> bool {
+        !self.counts.is_empty()
+    }
+
+    /// A deployment answered.
+    #[inline(never)]
     pub(crate) fn answered(&mut self, now: Instant, deployment: DeploymentId, usage: Usage) {
         let Some(counts) = self.counts.get_mut(deployment.index()) else {
             return;

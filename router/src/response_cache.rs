@@ -125,6 +125,7 @@ impl ResponseCache {
 impl Router {
     /// The answer of the cache to an attempt that is about to be sent, if it has one. What the
     /// attempt took is given back.
+    #[inline(never)]
     pub(crate) fn answer_from_cache(
         &mut self,
         now: Instant,
@@ -167,12 +168,13 @@ impl Router {
             cached: true,
             trail: state.trail(Some(now)),
         };
+        self.drop_probe(ticket);
         let step = self.answer(now, ticket, answer, obs);
         Some(Turn { step, released })
     }
 
     /// Keeps the answer of an attempt, also of a request that did not ask the cache (observed).
-    #[inline]
+    #[inline(never)]
     pub(crate) fn store_in_cache(&mut self, now: Instant, ticket: Ticket, usage: Usage) {
         let Some(cache) = &mut self.response_cache else {
             return;

@@ -9,6 +9,7 @@ use crate::{
     config::{RetryPolicy, RouterConfig},
     cooldown::COUNT_TTL,
     deployment::DeploymentState,
+    dispatch::Instead,
     error::ConfigError,
     fallback::ListsGiven,
     filters::OptionalFilters,
@@ -28,7 +29,7 @@ use crate::{
     routing_groups,
     scheduler::Queues,
     shared_state::{Looks, SharedState},
-    step::{Answer, Attempt, Parked, Turn, Wait, WaitReason},
+    step::{Answer, Attempt, Parked, Step, Turn, Wait, WaitReason},
     strategies::Strategies,
     time::Instant,
 };
@@ -148,18 +149,19 @@ impl Router {
     /// A request arrives.
     pub fn arrive(&mut self, now: Instant, request: Request, obs: &mut impl Observer) -> Turn {
         obs.observe(now, &Event::Arrived { request: &request });
-        let model = request.model;
-        let overrides = request.overrides.clone();
-        let own = overrides.and_then(|overrides| self.own_fallbacks(&overrides));
-        let ticket = self.requests.insert(now, request);
-        let model = self.registry.at_the_door(model);
-        let state = self.requests.get(ticket);
-        state.hop.group = model;
-        state.own = own;
-        state.attempted.push((model, None));
-        self.learn_own_routes(ticket);
-        let next = self.enter_queue(now, ticket);
-        let step = self.go_on(now, ticket, next, obs);
+        let group = self.registry.at_the_door(request.model);
+        let brings_settings = request.overrides.is_some();
+        let ticket = self.requests.insert(now, request, group);
+        if brings_settings {
+            self.learn_own_fallbacks(ticket);
+        }
+        let step = match self.is_scheduled(ticket) {
+            false => self.try_hop(now, ticket, obs),
+            true => {
+                let next = self.enter_queue(now, ticket);
+                self.go_on(now, ticket, next, obs)
+            }
+        };
         Turn {
             step,
             released: None,
@@ -175,7 +177,7 @@ impl Router {
         attempt: &Attempt,
         obs: &mut impl Observer,
     ) -> Option<RequestId> {
-        let state = self.requests.get(attempt.ticket);
+        let state = self.requests.at_the_door(attempt.ticket);
         let after = now.since(state.since);
         state.first_token_after = Some(after);
         let (request, deployment) = (attempt.request, attempt.deployment);
@@ -207,11 +209,12 @@ impl Router {
             deployment,
             number,
         } = attempt;
-        let state = self.requests.get(ticket);
+        let state = self.requests.at_the_door(ticket);
         let took = now.since(state.since);
         let heard_nothing =
             matches!(outcome, Outcome::Failure(f) if f.reached() == Reached::Headers);
-        let outcome = &state.as_the_client_sees(outcome, &self.config.profile);
+        let seen = state.as_the_client_sees(outcome, &self.config.profile);
+        let outcome = seen.as_ref().unwrap_or(outcome);
         obs.observe(
             now,
             &Event::Finished {
@@ -234,9 +237,9 @@ impl Router {
             };
         }
         let released = self.release_slot(ticket, deployment);
-        self.settle(ticket, Some(outcome));
-        let state = self.requests.peek(ticket);
-        let all_took = now.since(state.client.began);
+        if self.rate_limits.admission.is_some() {
+            self.settle(ticket, Some(outcome));
+        }
         match outcome {
             Outcome::Success {
                 usage,
@@ -247,15 +250,22 @@ impl Router {
                 if !heard_nothing {
                     let successes = &mut self.states[deployment.index()].successes;
                     successes.increment(now, COUNT_TTL);
-                    self.strategies
-                        .on_finished(now, &state.sent(deployment), all_took, outcome);
-                    self.rate_limits.answered(now, deployment, *usage);
-                    self.spend(now, ticket, deployment, *usage);
-                    self.pin_prefix(now, ticket, deployment);
+                    self.tell_strategies(now, ticket, deployment, outcome);
+                    if self.rate_limits.counts_anything() {
+                        self.rate_limits.answered(now, deployment, *usage);
+                    }
+                    if self.filters.is_some() {
+                        self.filters_learn_answer(now, ticket, deployment, *usage);
+                    }
                 }
-                self.store_in_cache(now, ticket, *usage);
-                self.probe_succeeded(now, ticket, obs);
-                let state = self.requests.peek(ticket);
+                if self.response_cache.is_some() {
+                    self.store_in_cache(now, ticket, *usage);
+                }
+                let mut state = self.requests.peek(ticket);
+                if state.probing.is_some() {
+                    self.probe_succeeded(now, ticket, obs);
+                    state = self.requests.peek(ticket);
+                }
                 let first_token = first_token_after.map_or(now, |after| state.since + after);
                 let trail = state.trail(Some(first_token));
                 let answer = Answer::Completed {
@@ -273,9 +283,7 @@ impl Router {
                 let broke = self.config.profile.broken_streams_end_elsewhere
                     && failure.reached() != Reached::Nothing;
                 if !broke {
-                    let state = self.requests.peek(ticket);
-                    self.strategies
-                        .on_finished(now, &state.sent(deployment), all_took, outcome);
+                    self.tell_strategies(now, ticket, deployment, outcome);
                 }
                 self.requests.get(ticket).in_failed_attempts += took;
                 let error = RouteError::Attempt {
@@ -284,9 +292,7 @@ impl Router {
                 };
                 let next = self.after_failure(now, ticket, error, obs);
                 if broke {
-                    let state = self.requests.peek(ticket);
-                    self.strategies
-                        .on_finished(now, &state.sent(deployment), all_took, outcome);
+                    self.tell_strategies(now, ticket, deployment, outcome);
                 }
                 let step = self.go_on(now, ticket, next, obs);
                 Turn { step, released }
@@ -296,11 +302,11 @@ impl Router {
 
     /// A wait is over.
     pub fn resume(&mut self, now: Instant, wait: Wait, obs: &mut impl Observer) -> Turn {
-        let state = self.requests.get(wait.ticket);
+        let state = self.requests.at_the_door(wait.ticket);
         state.waited += now.since(state.since);
         if let Some(deployment) = state.client.waits_at.take() {
             return Turn {
-                step: self.call(now, wait.ticket, deployment, obs),
+                step: Step::Send(self.call(now, wait.ticket, deployment, obs)),
                 released: None,
             };
         }
@@ -321,7 +327,7 @@ impl Router {
     /// # Panics
     /// If no earlier turn said that it was released.
     pub fn admitted(&mut self, now: Instant, parked: Parked, obs: &mut impl Observer) -> Turn {
-        let state = self.requests.get(parked.ticket);
+        let state = self.requests.at_the_door(parked.ticket);
         assert!(
             state.slot_granted,
             "request {} was not released",
@@ -330,8 +336,12 @@ impl Router {
         state.slot_granted = false;
         state.waited += now.since(state.since);
         match self.send(now, parked.ticket, parked.deployment, true, obs) {
-            Ok(turn) => turn,
-            Err(error) => {
+            Ok(attempt) => Turn {
+                step: Step::Send(attempt),
+                released: None,
+            },
+            Err(Instead::Done(turn)) => turn,
+            Err(Instead::Failed(error)) => {
                 let released = self.release_slot(parked.ticket, parked.deployment);
                 let next = self.after_failure(now, parked.ticket, error, obs);
                 let step = self.go_on(now, parked.ticket, next, obs);

@@ -86,17 +86,19 @@ impl Queue {
 }
 
 impl Router {
-    /// A request arrived: its first step.
+    /// Whether a request has a priority, so that the queue says its first step.
     #[inline]
+    pub(crate) fn is_scheduled(&self, ticket: Ticket) -> bool {
+        self.requests.peek(ticket).request.origin.priority.is_some()
+            || self.config.settings.default_priority.is_some()
+    }
+
+    /// The first step of a request with a priority.
     pub(crate) fn enter_queue(&mut self, now: Instant, ticket: Ticket) -> Next {
-        let settings = &self.config.settings;
         let profile = &self.config.profile;
         let request = &self.requests.peek(ticket).request;
         let priority = request.origin.priority;
-        let default = settings.default_priority;
-        if priority.is_none() && default.is_none() {
-            return Next::Attempt;
-        }
+        let default = self.config.settings.default_priority;
         let overrides = request.overrides.as_ref();
         if overrides.is_some_and(|o| o.blocking || o.api == Api::Embedding) {
             return Next::Attempt;

@@ -45,7 +45,7 @@ struct Kind {
     spec: StrategySpec,
     /// Whether a selector of this kind is there.
     in_use: bool,
-    /// Whether it counts. 1.92 tells a strategy that was replaced of the attempts after it too, if
+    /// Whether it counts, as all do but `simple-shuffle`. 1.92 tells a strategy that was replaced of the attempts after it too, if
     /// it was told of any while it was in use.
     counts: bool,
     /// Whether it was told of an attempt while it was in use.
@@ -79,7 +79,7 @@ impl Strategies {
         }
         let outlives = self.profile.replaced_strategies_keep_counting;
         for kind in &mut self.kinds {
-            kind.counts = kind.in_use || (outlives && kind.was_told);
+            kind.counts = kind.strategy.counts() && (kind.in_use || (outlives && kind.was_told));
         }
         let shared = self.shared_key();
         for kind in &mut self.kinds {
@@ -192,17 +192,17 @@ impl Strategies {
         }
     }
 
-    /// An attempt ended after `took`.
+    /// An attempt ended that `began` at a moment.
     #[inline]
     pub(crate) fn on_finished(
         &mut self,
         now: Instant,
         sent: &Sent<'_>,
-        took: Duration,
+        began: Instant,
         outcome: &Outcome,
     ) {
         self.counting()
-            .for_each(|s| s.on_finished(now, sent, took, outcome));
+            .for_each(|s| s.on_finished(now, sent, now.since(began), outcome));
     }
 
     /// The response cache answered in place of an attempt.

@@ -59,6 +59,15 @@ impl Instant {
     }
 }
 
+impl Instant {
+    /// [`Instant::since`] in nanoseconds, for those who count in them.
+    #[must_use]
+    #[inline]
+    pub const fn nanos_since(self, earlier: Self) -> u64 {
+        self.0.saturating_sub(earlier.0)
+    }
+}
+
 impl Add<Duration> for Instant {
     type Output = Self;
 

@@ -289,10 +289,10 @@ pub(crate) fn lengths_of(
             files.note(format!("lengths {file}: {}", pairs.books.account()));
             Ok(Lengths::Pairs(pairs.rows))
         }
-        (None, Some(prompt), Some(output)) => Ok(Lengths::Apart {
-            prompt: length(prompt, "lengths.prompt", files)?,
-            output: length(output, "lengths.output", files)?,
-        }),
+        (None, Some(prompt), Some(output)) => Ok(Lengths::apart(
+            length(prompt, "lengths.prompt", files)?,
+            length(output, "lengths.output", files)?,
+        )),
         (Some(_), _, _) => Err(
             ScenarioError::new("found `file` beside `prompt` or `output`")
                 .key("lengths")

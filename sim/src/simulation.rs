@@ -13,8 +13,8 @@ use std::{collections::BTreeMap, mem};
 use mock_providers::{Beginning, FaultSpan, ProviderCall, Providers};
 use reports::CallsRecord;
 use router::{
-    Attempt, DeploymentId, Instant, ModelId, Observer, Outcome, Parked, Request, RequestId, Router,
-    Step, Turn, Wait,
+    Attempt, DeploymentId, Instant, ModelId, Observer, Origin, Outcome, Parked, Request, RequestId,
+    Router, Step, Turn, Wait,
 };
 use scenarios::{Arrival, Provenance, RunPlan};
 
@@ -24,7 +24,7 @@ use self::callers::Callers;
 use crate::{
     EventQueue, SimError, Watch, deadline,
     fleet::Fleet,
-    unfinished::{Sent, State, Unfinished},
+    unfinished::{State, Unfinished},
     watch::Progress,
 };
 
@@ -200,19 +200,10 @@ impl Simulation {
         provenance: Option<Provenance<'_>>,
         observer: &mut impl Observer,
     ) -> Result<(), SimError> {
-        let mut request = Request {
-            id,
-            model: self.models[usize::from(arrival.model)],
-            prompt_tokens: arrival.prompt_tokens,
-            max_tokens: arrival.max_tokens,
-            stream: arrival.stream,
-            origin: router::Origin::default(),
-            overrides: None,
-        };
+        let (mut origin, mut overrides) = (Origin::default(), None);
         let (mut beginning, mut batch) = (Beginning::default(), false);
         if let Some(from) = provenance {
-            request.origin = from.origin;
-            request.overrides = from.overrides.cloned();
+            (origin, overrides) = (from.origin, from.overrides.cloned());
             (beginning, batch) = (from.beginning, from.batch);
         }
         let call = ProviderCall {
@@ -227,16 +218,23 @@ impl Simulation {
             batch,
         };
         let instance = self.fleet.of_request(id);
-        let place = self.occupy(Unfinished {
-            call,
-            instance,
-            state: State::Deciding,
-        });
+        let place = self.occupy(call, instance);
         if let Some(callers) = &mut self.callers {
             callers.placed(id, place);
         }
-        let arrive = |router: &mut Router| router.arrive(arrival.at, request, observer);
-        let turn = self.fleet.give(instance, arrive);
+        let model = self.models[usize::from(arrival.model)];
+        let turn = self.fleet.give(instance, |router| {
+            let request = Request {
+                id,
+                model,
+                prompt_tokens: arrival.prompt_tokens,
+                max_tokens: arrival.max_tokens,
+                stream: arrival.stream,
+                origin,
+                overrides,
+            };
+            router.arrive(arrival.at, request, observer)
+        });
         self.obey(arrival.at, place, turn, observer)
     }
 
@@ -251,23 +249,19 @@ impl Simulation {
         let unfinished = &mut self.unfinished[place as usize];
         let instance = unfinished.instance;
         let turn = match mem::replace(&mut unfinished.state, State::Deciding) {
-            State::Streaming { sent, ends_at } => {
-                let first_token = |r: &mut Router| r.first_token(now, &sent.attempt, observer);
+            State::Streaming { attempt, ends_at } => {
+                let first_token = |r: &mut Router| r.first_token(now, &attempt, observer);
                 let released = self.fleet.give(instance, first_token);
-                unfinished.state = State::Sent(sent);
+                unfinished.state = State::Sent(attempt);
                 self.queue.push(ends_at, place);
                 return self.admit(now, released, observer);
             }
-            State::Sent(Sent {
-                attempt,
-                outcome,
-                given_up,
-            }) => {
-                if given_up {
+            State::Sent(attempt) => {
+                if unfinished.given_up {
                     self.providers.abandon(now, &unfinished.call);
                 }
                 self.fleet.give(instance, |router| {
-                    router.attempt_finished(now, attempt, &outcome, observer)
+                    router.attempt_finished(now, attempt, &unfinished.outcome, observer)
                 })
             }
             State::Waiting(wait) => self
@@ -318,11 +312,7 @@ impl Simulation {
                 request: mirror.id,
                 ..self.unfinished[of as usize].call
             };
-            let place = self.occupy(Unfinished {
-                call,
-                instance,
-                state: State::Deciding,
-            });
+            let place = self.occupy(call, instance);
             let arrive = |router: &mut Router| router.arrive(now, mirror, observer);
             let turn = self.fleet.give(instance, arrive);
             self.take_step(now, place, turn.step)?;
@@ -385,11 +375,17 @@ impl Simulation {
         if let Some(callers) = &mut self.callers {
             callers.sent(now, place, call, &reply);
         }
-        let (ends_at, outcome, given_up) = match deadline::give_up(plan.deadline, &reply) {
-            None => (now + reply.total_after, reply.outcome, false),
+        let ends_at = match deadline::give_up(plan.deadline, &reply) {
+            None => {
+                unfinished.outcome = reply.outcome;
+                unfinished.given_up = false;
+                now + reply.total_after
+            }
             Some((after, failure)) => {
                 let failure = failure.because(plan.timeout_cause());
-                (now + after, Outcome::Failure(failure), true)
+                unfinished.outcome = Outcome::Failure(failure);
+                unfinished.given_up = true;
+                now + after
             }
         };
         if ends_at == Instant::NEVER {
@@ -400,18 +396,13 @@ impl Simulation {
                 awaited,
             });
         }
-        let sent = Sent {
-            attempt,
-            outcome,
-            given_up,
-        };
-        match sent.first_token_after() {
+        match unfinished.first_token_after() {
             Some(after) if plan.wants_first_token => {
-                unfinished.state = State::Streaming { sent, ends_at };
+                unfinished.state = State::Streaming { attempt, ends_at };
                 self.queue.push((now + after).min(ends_at), place);
             }
             _ => {
-                unfinished.state = State::Sent(sent);
+                unfinished.state = State::Sent(attempt);
                 self.queue.push(ends_at, place);
             }
         }
@@ -451,14 +442,16 @@ impl Simulation {
 
     /// A place for a new request.
     #[inline]
-    fn occupy(&mut self, request: Unfinished) -> u32 {
-        if let Some(place) = self.vacant.pop() {
-            self.unfinished[place as usize] = request;
-            place
-        } else {
-            self.unfinished.push(request);
+    fn occupy(&mut self, call: ProviderCall, instance: usize) -> u32 {
+        let place = self.vacant.pop().unwrap_or_else(|| {
+            self.unfinished.push(Unfinished::free());
             u32::try_from(self.unfinished.len() - 1).expect("below 2^32 requests are unfinished")
-        }
+        });
+        let unfinished = &mut self.unfinished[place as usize];
+        unfinished.call = call;
+        unfinished.instance = instance;
+        unfinished.state = State::Deciding;
+        place
     }
 
     /// Nothing happens any more: every request must have been answered.

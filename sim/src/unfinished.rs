@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use mock_providers::ProviderCall;
-use router::{Attempt, Instant, Outcome, Parked, Wait};
+use mock_providers::{Beginning, ProviderCall, Reply};
+use router::{Attempt, DeploymentId, Instant, Outcome, Parked, RequestId, Wait};
 
 /// A request that has no answer yet.
 pub(crate) struct Unfinished {
@@ -11,6 +11,10 @@ pub(crate) struct Unfinished {
     pub(crate) call: ProviderCall,
     /// The router instance that it went to.
     pub(crate) instance: usize,
+    /// How its latest attempt ends, which is known from the attempt's beginning.
+    pub(crate) outcome: Outcome,
+    /// Whether that end is the caller's giving up.
+    pub(crate) given_up: bool,
     pub(crate) state: State,
 }
 
@@ -23,22 +27,35 @@ pub(crate) enum State {
     /// A slot.
     Parked(Parked),
     /// The end of an attempt.
-    Sent(Sent),
+    Sent(Attempt),
     /// The first token of an attempt, of which the router wants to know.
-    Streaming { sent: Sent, ends_at: Instant },
+    Streaming { attempt: Attempt, ends_at: Instant },
     /// A moment.
     Waiting(Wait),
 }
 
-/// An attempt under way. How it ends is known from its beginning.
-pub(crate) struct Sent {
-    pub(crate) attempt: Attempt,
-    pub(crate) outcome: Outcome,
-    /// Whether the end is the caller's giving up.
-    pub(crate) given_up: bool,
-}
+impl Unfinished {
+    /// A place for one.
+    pub(crate) fn free() -> Self {
+        Self {
+            call: ProviderCall {
+                request: RequestId(0),
+                attempt: 0,
+                deployment: DeploymentId(0),
+                prompt_tokens: 0,
+                output_tokens: 0,
+                max_tokens: None,
+                stream: false,
+                beginning: Beginning::default(),
+                batch: false,
+            },
+            instance: 0,
+            outcome: Reply::hang().outcome,
+            given_up: false,
+            state: State::Deciding,
+        }
+    }
 
-impl Sent {
     /// When the first token comes, counted from the sending, if one does.
     pub(crate) const fn first_token_after(&self) -> Option<Duration> {
         match &self.outcome {

@@ -201,6 +201,19 @@ pub(crate) enum Verdict {
     },
 }
 
+impl Verdict {
+    /// How many tokens of the answer such an attempt gets, where nothing turned it away.
+    pub(crate) fn delivered(&self, call: &ProviderCall) -> u32 {
+        match *self {
+            Self::Fail(_) | Self::Hang | Self::Refuse(_) | Self::SayNothing(..) => 0,
+            Self::CutShort { after_tokens, .. } | Self::Stall { after_tokens, .. } => after_tokens,
+            Self::As(_) | Self::Drip(_) | Self::Hint(_) | Self::Pass | Self::Slow(_) => {
+                call.answer_tokens()
+            }
+        }
+    }
+}
+
 /// An error and the time it takes.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Denial {

@@ -221,6 +221,11 @@ pub trait RoutingStrategy: fmt::Debug + Send {
         rng: &mut KeyedRng,
     ) -> Option<DeploymentId>;
 
+    /// Whether it goes by what became of attempts, and so must be told of them.
+    fn counts(&self) -> bool {
+        true
+    }
+
     /// From now on what is counted is counted by these arguments. What a pick goes by comes with the
     /// pick.
     fn configure(&mut self, _spec: &StrategySpec) {}

@@ -110,6 +110,10 @@ impl RoutingStrategy for SimpleShuffle {
         members.iter().rfind(|&&d| weight(d) > 0.0).copied()
     }
 
+    fn counts(&self) -> bool {
+        false
+    }
+
     fn on_groups_changed(&mut self) {
         self.whole.clear();
     }

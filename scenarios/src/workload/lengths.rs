@@ -13,6 +13,8 @@ use super::log_normal::LogNormal;
 /// Lengths of prompt and answer.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Lengths {
+    /// Always the same tokens of prompt and answer.
+    Constant(u32, u32),
     /// Drawn apart from each other.
     Apart {
         /// Tokens of the prompt.
@@ -51,10 +53,28 @@ pub(crate) enum LengthShape {
 }
 
 impl Lengths {
+    /// Of prompt and answer, drawn apart from each other.
+    pub(crate) fn apart(prompt: Length, output: Length) -> Self {
+        let constant = |length: &Length| matches!(length.shape, LengthShape::Constant(_));
+        match constant(&prompt) && constant(&output) {
+            true => Self::Constant(prompt.quantile(0.0), output.quantile(0.0)),
+            false => Self::Apart { prompt, output },
+        }
+    }
+
     /// Prompt and output tokens of arrival `number`.
+    #[inline]
     pub(crate) fn draw(&self, seed: Seed, number: u64) -> (u32, u32) {
+        match *self {
+            Self::Constant(prompt, output) => (prompt, output),
+            Self::Apart { .. } | Self::Pairs(_) => self.drawn(seed, number),
+        }
+    }
+
+    fn drawn(&self, seed: Seed, number: u64) -> (u32, u32) {
         let mut rng = KeyedRng::new(seed, LENGTHS, number, 0);
         match self {
+            Self::Constant(prompt, output) => (*prompt, *output),
             Self::Apart { prompt, output } => {
                 (prompt.quantile(rng.unit()), output.quantile(rng.unit()))
             }
@@ -147,10 +167,10 @@ impl LengthsPreset {
                 ..Length::of(shape)
             }
         };
-        Lengths::Apart {
-            prompt: length(self.prompt, self.longest.0),
-            output: length(self.output, self.longest.1),
-        }
+        Lengths::apart(
+            length(self.prompt, self.longest.0),
+            length(self.output, self.longest.1),
+        )
     }
 }
 
@@ -197,10 +217,8 @@ mod tests {
     use super::*;
 
     fn draws(shape: LengthShape) -> Vec<f64> {
-        let lengths = Lengths::Apart {
-            prompt: Length::of(shape),
-            output: Length::of(LengthShape::Constant(7.0)),
-        };
+        let constant = LengthShape::Constant(7.0);
+        let lengths = Lengths::apart(Length::of(shape), Length::of(constant));
         (0..100_000)
             .map(|n| f64::from(lengths.draw(Seed(4), n).0))
             .collect()
@@ -243,10 +261,7 @@ mod tests {
             ..Length::of(LengthShape::Constant(80.0))
         };
         let nothing = Length::of(LengthShape::Constant(0.0));
-        let lengths = Lengths::Apart {
-            prompt: length,
-            output: nothing,
-        };
+        let lengths = Lengths::apart(length, nothing);
 
         assert_eq!(lengths.draw(Seed(1), 0), (50, 1));
     }

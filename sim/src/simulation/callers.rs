@@ -387,9 +387,9 @@ impl Simulation {
         let unfinished = &mut self.unfinished[place as usize];
         let (instance, request) = (unfinished.instance, unfinished.call.request);
         let held = match mem::replace(&mut unfinished.state, State::Dropped) {
-            State::Sent(sent) | State::Streaming { sent, .. } => {
+            State::Sent(attempt) | State::Streaming { attempt, .. } => {
                 self.providers.abandon(now, &unfinished.call);
-                Held::Attempt(sent.attempt)
+                Held::Attempt(attempt)
             }
             State::Waiting(wait) => Held::Wait(wait),
             State::Parked(parked) => {

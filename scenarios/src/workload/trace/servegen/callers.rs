@@ -238,10 +238,7 @@ fn pair(fields: &LengthFields) -> Option<Lengths> {
     let filled = |name: &str| fields.get(name).filter(|pdf| !pdf.is_empty());
     let prompt = filled("input_tokens").or_else(|| filled("text_tokens"))?;
     let output = filled("output_tokens")?;
-    Some(Lengths::Apart {
-        prompt: weighted(prompt),
-        output: weighted(output),
-    })
+    Some(Lengths::apart(weighted(prompt), weighted(output)))
 }
 
 fn weighted(pdf: &[(f64, f64)]) -> Length {
