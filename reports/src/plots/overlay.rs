@@ -119,7 +119,7 @@ pub fn overlay(of: &Overlay) -> Result<Option<Drawing>, ReportError> {
     canvas.finish("overlay")?;
     Ok(Some(Drawing {
         name: "overlay",
-        svg: in_pixels(&svg, size, &of.title),
+        svg: in_pixels(&svg, size, &of.title, &of.caption),
         title: of.title.clone(),
         caption: of.caption.clone(),
         width: size.0,

@@ -48,7 +48,7 @@ fn a_log_becomes_a_scenario_that_is_checked_and_run() {
 
     let page = folder.read("routelab-calibration/index.html");
     assert!(
-        page.contains("bad: times of answers, held-out quarter"),
+        page.contains("How well it holds on the held-out quarter"),
         "{page}"
     );
     assert!(
