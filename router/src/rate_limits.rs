@@ -2,9 +2,8 @@
 //! attempt by them before anybody is called: the reservation of `usage-based-routing-v2` and
 //! `enforce_model_rate_limits`. (semantics 3.5 and 8.4)
 //!
-//! Counts are kept by deployment and UTC minute. Both checks share them: with both in use each
-//! attempt and each token counts twice. A check that is in use anywhere looks at every attempt of
-//! the router (observed).
+//! Counts are kept by deployment and UTC minute and are of both checks: with both in use each attempt
+//! and each token counts twice. A check that is in use anywhere looks at every attempt (observed).
 
 use std::time::Duration;
 
@@ -104,7 +103,6 @@ impl RateLimits {
         self.enforces
     }
 
-    /// Whether `enforce_model_rate_limits` is on from now on.
     pub(crate) fn enforce(&mut self, on: bool) {
         self.enforces = on;
     }
