@@ -1,0 +1,121 @@
+//! Instructions of one simulated request, counted by valgrind: the same number in every run, whatever
+//! else the machine does, so that a change which costs a percent is seen.
+//!
+//! Each case is run for a short and for a long time, and what the longer run takes more is divided by
+//! the requests that it has more; so what a run costs once does not count. Fails if a case takes over
+//! 2 % more than was accepted last; whoever makes it cheaper, or dearer for a good reason, writes the
+//! new numbers into [`ACCEPTED`]. Without valgrind it says so and holds nothing.
+
+#![expect(clippy::print_stdout, reason = "the counts are the result")]
+
+use std::{
+    env,
+    hint::black_box,
+    io,
+    process::{Command, ExitCode},
+};
+
+use benches::{floor::floor, plan};
+use router::Seed;
+use sim::{record_run, simulate};
+
+/// What is counted, and the instructions of one request that were accepted last.
+const ACCEPTED: [(&str, f64); 6] = [
+    ("floor", 717.0),
+    ("simple-shuffle/10", 3_124.0),
+    ("simple-shuffle/10/without_metrics", 2_618.0),
+    ("simple-shuffle/100", 3_125.0),
+    ("least-busy/10", 3_695.0),
+    ("latency-based-routing/10", 5_387.0),
+];
+
+/// A toolchain of the same version generates the same code; the C library picks some of its own by
+/// the processor.
+const TOLERANCE: f64 = 0.02;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().collect();
+    if let [_, flag, case, seconds] = arguments.as_slice()
+        && flag == RUN
+    {
+        let seconds = seconds.parse().expect("this program wrote it");
+        println!("{}", run(case, seconds));
+        return ExitCode::SUCCESS;
+    }
+    let mut dearer = false;
+    for (case, accepted) in ACCEPTED {
+        let found = match per_request(case) {
+            Ok(found) => found,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                println!("instructions: not counted, because there is no valgrind here");
+                return ExitCode::SUCCESS;
+            }
+            Err(error) => {
+                println!("instructions: valgrind failed: {error}");
+                return ExitCode::FAILURE;
+            }
+        };
+        let change = (found / accepted - 1.0) * 100.0;
+        println!("{case}: {found:.0} instructions a request, {accepted} accepted ({change:+.1} %)");
+        dearer |= found > accepted * (1.0 + TOLERANCE);
+    }
+    match dearer {
+        false => ExitCode::SUCCESS,
+        true => ExitCode::FAILURE,
+    }
+}
+
+/// Instructions of one request.
+fn per_request(case: &str) -> io::Result<f64> {
+    let (few, short) = count(case, SHORT_S)?;
+    let (many, long) = count(case, LONG_S)?;
+    Ok((long - short) / (many - few))
+}
+
+/// Requests of a run of this many seconds of a case, and all of its instructions.
+fn count(case: &str, seconds: u64) -> io::Result<(f64, f64)> {
+    let output = Command::new("valgrind")
+        .args(["--tool=cachegrind", "--cache-sim=no"])
+        .arg("--cachegrind-out-file=/dev/null")
+        .arg(env::current_exe()?)
+        .args([RUN, case, &seconds.to_string()])
+        .output()?;
+    let counted = String::from_utf8_lossy(&output.stderr).into_owned();
+    let requests = String::from_utf8_lossy(&output.stdout).trim().parse();
+    // Its line is `==123== I refs: 1,234,567`, with more or less space between.
+    let refs = counted
+        .lines()
+        .find(|line| line.contains("refs:"))
+        .and_then(|line| line.rsplit(':').next())
+        .and_then(|number| number.trim().replace(',', "").parse().ok());
+    match (requests, refs) {
+        (Ok(requests), Some(refs)) => Ok((requests, refs)),
+        (Ok(_) | Err(_), _) => Err(io::Error::other(counted)),
+    }
+}
+
+/// Runs a case for this many seconds of virtual time, and tells how many requests it had.
+fn run(case: &str, seconds: u64) -> u64 {
+    if case == "floor" {
+        black_box(floor(1_000 * seconds, Seed(1)));
+        return 1_000 * seconds;
+    }
+    let mut parts = case.split('/');
+    let strategy = parts.next().expect("a case begins with a strategy");
+    let deployments = parts.next().and_then(|number| number.parse().ok());
+    let plan = plan(
+        deployments.expect("and goes on with a number"),
+        strategy,
+        seconds,
+    );
+    match parts.next() {
+        None => record_run(&plan, &()).map(|record| record.requests),
+        Some(_) => simulate(&plan, &mut ()).map(|end| end.requests),
+    }
+    .expect("the plan is valid")
+}
+
+const RUN: &str = "--run";
+/// The greatest number of requests in flight is reached, and with it the room for them.
+const SHORT_S: u64 = 20;
+const LONG_S: u64 = 60;
