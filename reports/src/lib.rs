@@ -38,6 +38,7 @@ pub mod plots;
 mod probe;
 mod record;
 mod recorder;
+mod recorder_setup;
 #[cfg(feature = "render")]
 mod report;
 mod senders;
@@ -69,7 +70,8 @@ pub use record::{
     DeploymentTimeline, ErrorOrigin, FallbackCount, FaultSpanRecord, RunRecord, SweepRecord,
     TimeBucket, Timeline,
 };
-pub use recorder::{DeploymentLabel, Recorder, RecorderSetup};
+pub use recorder::Recorder;
+pub use recorder_setup::{DeploymentLabel, RecorderSetup};
 pub use senders::{BySender, SenderRecord};
 pub use text_plots::{bar, sparkline};
 #[cfg(feature = "render")]

@@ -5,7 +5,7 @@
 use router::{Answer, Event, Instant, Observer, Outcome, RequestId};
 use serde::{Deserialize, Serialize};
 
-use crate::{distribution::Spans, recorder::RecorderSetup};
+use crate::{distribution::Spans, recorder_setup::RecorderSetup};
 
 /// What became of one sender's requests. Mirrors are in none of these numbers.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]

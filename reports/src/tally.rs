@@ -4,7 +4,7 @@ use router::{ErrorClass, Failure, Instant, Outcome, Prices, Usage};
 
 use crate::{
     record::{AttemptError, DeploymentRecord},
-    recorder::DeploymentLabel,
+    recorder_setup::DeploymentLabel,
     span_union::SpanUnion,
 };
 

@@ -49,7 +49,6 @@ impl Target {
     }
 
     /// What a member's `model` becomes for this name, where it has stars.
-    #[inline]
     pub(crate) fn upstream_model(&self, member: DeploymentId) -> Option<&str> {
         if self.upstream.is_empty() {
             return None;

@@ -13,12 +13,13 @@ use std::{collections::BTreeMap, mem};
 use mock_providers::{Beginning, FaultSpan, ProviderCall, Providers};
 use reports::CallsRecord;
 use router::{
-    Attempt, DeploymentId, Instant, ModelId, Observer, Origin, Outcome, Parked, Request, RequestId,
-    Router, Step, Turn, Wait,
+    Attempt, DeploymentId, Instant, ModelId, Observer, Origin, Outcome, Request, RequestId, Router,
+    Step, Turn, Wait,
 };
 use scenarios::{Arrival, Provenance, RunPlan};
 
 mod callers;
+mod parked;
 
 use self::callers::Callers;
 use crate::{
@@ -320,28 +321,6 @@ impl Simulation {
         Ok(())
     }
 
-    /// Lets a parked request go on, and whoever its going on lets go on.
-    #[inline(never)]
-    fn admit(
-        &mut self,
-        now: Instant,
-        mut released: Option<RequestId>,
-        observer: &mut impl Observer,
-    ) -> Result<(), SimError> {
-        while let Some(request) = released {
-            let (place, parked) = self.unpark(request);
-            let instance = self.unfinished[place as usize].instance;
-            let admitted = |router: &mut Router| router.admitted(now, parked, observer);
-            let turn = self.fleet.give(instance, admitted);
-            self.take_step(now, place, turn.step)?;
-            if self.fleet.may_mirror {
-                self.mirror(now, place, observer)?;
-            }
-            released = turn.released;
-        }
-        Ok(())
-    }
-
     #[inline(always)]
     fn take_step(&mut self, now: Instant, place: u32, step: Step) -> Result<(), SimError> {
         match step {
@@ -421,23 +400,6 @@ impl Simulation {
         self.queue.push(wait.until().max(now), place);
         self.unfinished[place as usize].state = State::Waiting(wait);
         Ok(())
-    }
-
-    fn park(&mut self, place: u32, parked: Parked) {
-        self.parked.insert(parked.request(), place);
-        self.unfinished[place as usize].state = State::Parked(parked);
-    }
-
-    fn unpark(&mut self, request: RequestId) -> (u32, Parked) {
-        let place = self
-            .parked
-            .remove(&request)
-            .expect("only a parked request is released");
-        let state = mem::replace(&mut self.unfinished[place as usize].state, State::Deciding);
-        let State::Parked(parked) = state else {
-            unreachable!("it is listed as parked")
-        };
-        (place, parked)
     }
 
     /// A place for a new request.

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use self::health::Health;
 pub use self::shares::{BlameShare, blame_shares};
-use crate::recorder::RecorderSetup;
+use crate::recorder_setup::RecorderSetup;
 
 /// Why a request got no answer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, Serialize, Deserialize)]

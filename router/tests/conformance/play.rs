@@ -1,5 +1,6 @@
 //! Plays a vector's client against a router in virtual time, and writes down what happened.
 
+mod getters;
 mod mirrors;
 
 use std::{
@@ -12,8 +13,6 @@ use router::{
     RouteError, Router, RouterConfig, Seed, Step, Turn, Wait,
 };
 
-use serde_json::Value;
-
 use crate::{
     asked, filters,
     pace::Pace,
@@ -21,7 +20,7 @@ use crate::{
     strategies::set_args,
     trace::{Played, PlayedAttempt, PlayedResult, Trace},
     upstream::{Call, Course, ScriptedUpstream, millis},
-    vector::{Asked, ClientStep, Facts, Getter, Object, Vector},
+    vector::{Asked, ClientStep, Facts, Vector},
 };
 
 struct World<'a> {
@@ -188,30 +187,6 @@ impl World<'_> {
             }
         }
         None
-    }
-
-    /// What one of the router's getters says.
-    fn get(&self, getter: &Getter, args: &Object) -> Vec<String> {
-        let config = self.router.config();
-        let left = (0..)
-            .zip(&config.deployments)
-            .filter(|(number, _)| !self.deleted.contains(&DeploymentId(*number)))
-            .map(|(_, deployment)| deployment);
-        let mut found: Vec<String> = match getter {
-            Getter::GetModelIds => {
-                let of = args.get("model_name").and_then(Value::as_str);
-                let asked = left.filter(|d| of.is_none_or(|name| d.model_name == name));
-                asked.map(|d| d.id.clone()).collect()
-            }
-            Getter::GetModelNames => {
-                let aliases = config.settings.model_group_alias.keys();
-                let groups = left.map(|d| &d.model_name);
-                aliases.chain(groups).cloned().collect()
-            }
-        };
-        let mut seen = BTreeSet::new();
-        found.retain(|name| seen.insert(name.clone()));
-        found
     }
 
     /// Waits until the wall clock's second of the minute is in the range.
