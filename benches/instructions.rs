@@ -3,7 +3,7 @@
 //!
 //! Each case is run for a short and for a long time, and what the longer run takes more is divided by
 //! the requests that it has more; so what a run costs once does not count. Fails if a case takes over
-//! 2 % more than was accepted last; whoever makes it cheaper, or dearer for a good reason, writes the
+//! 5 % more than was accepted last; whoever makes it cheaper, or dearer for a good reason, writes the
 //! new numbers into [`ACCEPTED`]. Without valgrind it says so and holds nothing.
 
 #![expect(clippy::print_stdout, reason = "the counts are the result")]
@@ -22,16 +22,16 @@ use sim::{record_run, simulate};
 /// What is counted, and the instructions of one request that were accepted last.
 const ACCEPTED: [(&str, f64); 6] = [
     ("floor", 717.0),
-    ("simple-shuffle/10", 3_124.0),
-    ("simple-shuffle/10/without_metrics", 2_618.0),
-    ("simple-shuffle/100", 3_125.0),
-    ("least-busy/10", 3_695.0),
-    ("latency-based-routing/10", 5_387.0),
+    ("simple-shuffle/10", 3_064.0),
+    ("simple-shuffle/10/without_metrics", 2_553.0),
+    ("simple-shuffle/100", 3_064.0),
+    ("least-busy/10", 3_634.0),
+    ("latency-based-routing/10", 5_326.0),
 ];
 
 /// A toolchain of the same version generates the same code; the C library picks some of its own by
 /// the processor.
-const TOLERANCE: f64 = 0.02;
+const TOLERANCE: f64 = 0.05;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().collect();

@@ -73,7 +73,7 @@ pub use record::{
 pub use recorder::Recorder;
 pub use recorder_setup::{DeploymentLabel, RecorderSetup};
 pub use senders::{BySender, SenderRecord};
-pub use text_plots::{bar, sparkline};
+pub use text_plots::bar;
 #[cfg(feature = "render")]
 pub use {
     fit_page::{FitPage, FitTable, fit_page},

@@ -1,4 +1,4 @@
-//! Pictures for a terminal, of one line each: bars and sparklines in block characters.
+//! Pictures for a terminal, of one line each: bars in block characters.
 
 /// A bar of at most `width` characters for a share from 0 to 1, to an eighth of a character.
 #[must_use]
@@ -8,21 +8,6 @@ pub fn bar(share: f64, width: usize) -> String {
     let mut text = "█".repeat(eighths / 8);
     text.extend(PARTS.get((eighths % 8).wrapping_sub(1)));
     text
-}
-
-/// One character for each value, of eight heights between `low` and `high`; a gap where there is
-/// no value.
-#[must_use]
-pub fn sparkline(values: &[Option<f64>], low: f64, high: f64) -> String {
-    let height = |value: &Option<f64>| {
-        let Some(value) = value else { return ' ' };
-        let share = match high > low {
-            true => ((value - low) / (high - low)).clamp(0.0, 1.0),
-            false => 1.0,
-        };
-        HEIGHTS[whole(share * 7.0).min(7)]
-    };
-    values.iter().map(height).collect()
 }
 
 #[expect(
@@ -35,7 +20,6 @@ fn whole(value: f64) -> usize {
 }
 
 const PARTS: [char; 7] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉'];
-const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 #[cfg(test)]
 mod tests {
@@ -49,12 +33,5 @@ mod tests {
         assert_eq!(bar(1e-9, 4), "▏");
         assert_eq!(bar(0.0, 4), "");
         assert_eq!(bar(7.0, 2), "██");
-    }
-
-    #[test]
-    fn a_sparkline_has_a_character_for_each_value_and_a_gap_for_none() {
-        let values = [Some(0.0), None, Some(0.5), Some(1.0), Some(9.0)];
-        assert_eq!(sparkline(&values, 0.0, 1.0), "▁ ▅██");
-        assert_eq!(sparkline(&[Some(2.0)], 2.0, 2.0), "█");
     }
 }

@@ -51,7 +51,7 @@ impl Fleet {
     }
 
     /// Gives an instance an input.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn give<T>(&mut self, instance: usize, input: impl FnOnce(&mut Router) -> T) -> T {
         let router = &mut self.routers[instance];
         // One place for both, so that the input is compiled, and inlined, once.

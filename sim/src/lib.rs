@@ -6,7 +6,7 @@
 //! same plan gives the same bytes on any machine, in any build, on any number of threads.
 //!
 //! With the feature `live` there is [`serve`] too, a front door in real time for the same router, and
-//! [`live_run`], which runs a plan over HTTP.
+//! [`live_run()`], which runs a plan over HTTP.
 //!
 //! What is heard on the way is an [`Observer`](router::Observer): `reports`' recorder for tables
 //! and pages, [`Story`] for the whole story of one request, `()` for nothing.

@@ -182,14 +182,19 @@ impl Simulation {
         now: &mut Instant,
         observer: &mut impl Observer,
     ) -> Result<(), SimError> {
-        if self.callers.is_some() {
-            return self.run_with_callers_until(until, now, observer);
+        loop {
+            let mut limit = self.until_a_caller(until);
+            while let Some((at, place)) = self.queue.pop_before(limit) {
+                *now = at;
+                self.continue_at(at, place, observer)?;
+                if self.callers.is_some() {
+                    limit = self.until_a_caller(until);
+                }
+            }
+            if !self.callers_turn(until, now, observer)? {
+                return Ok(());
+            }
         }
-        while let Some((at, place)) = self.queue.pop_before(until) {
-            *now = at;
-            self.continue_at(at, place, observer)?;
-        }
-        Ok(())
     }
 
     /// A request arrives.

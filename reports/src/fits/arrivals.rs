@@ -43,7 +43,7 @@ pub struct ArrivalFit {
     pub is_poisson: bool,
     /// The rate's changes, if they are more than chance.
     pub curve: Option<Curve>,
-    /// Variance ÷ mean of the requests in windows of [`WINDOW_S`], rate changes taken out.
+    /// Variance ÷ mean of the requests in windows of `WINDOW_S`, rate changes taken out.
     pub dispersion: f64,
     /// What a renewal process of this `cv` gives for it: cv².
     pub dispersion_of_fit: f64,
@@ -96,7 +96,7 @@ fn local_irregularity(gaps: &[f64]) -> f64 {
 
 impl ArrivalFit {
     /// Fits requests that came at these times between `from_s` and `to_s`; `None` with fewer than
-    /// [`FEWEST`]. Times rise.
+    /// `FEWEST`. Times rise.
     #[must_use]
     pub fn of(times_s: &[f64], from_s: f64, to_s: f64, holes: &[Silence]) -> Option<Self> {
         let n = times_s.len();

@@ -25,7 +25,7 @@ pub struct BurstFit {
 
 impl BurstFit {
     /// Fits attempts in order of time; `None` if independent errors explain them as well, or if there
-    /// are fewer than [`FEWEST_ERRORS`] errors.
+    /// are fewer than `FEWEST_ERRORS` errors.
     #[must_use]
     pub fn of(tried: &[Tried]) -> Option<Self> {
         let step = tried.len().div_ceil(MOST);

@@ -58,7 +58,7 @@ pub struct LatencyFit {
 }
 
 impl LatencyFit {
-    /// Fits all of them; `None` with fewer than [`FEWEST`] answers. `usual_further` are further tokens
+    /// Fits all of them; `None` with fewer than `FEWEST` answers. `usual_further` are further tokens
     /// of answers as they usually are, for those that were cut off.
     #[must_use]
     pub fn of(seen: &[Seen], usual_further: &[f64]) -> Option<Self> {

@@ -23,7 +23,7 @@ pub struct TokenLengths {
 }
 
 impl TokenLengths {
-    /// Fits them; `None` with fewer than [`FEWEST`].
+    /// Fits them; `None` with fewer than `FEWEST`.
     #[must_use]
     pub fn of(tokens: &[f64]) -> Option<Self> {
         if tokens.len() < FEWEST {
@@ -58,7 +58,7 @@ impl TokenLengths {
         Some(lengths)
     }
 
-    /// Whether a log-normal distribution is near enough: nowhere off by more than [`NEAR`].
+    /// Whether a log-normal distribution is near enough: nowhere off by more than `NEAR`.
     #[must_use]
     pub fn is_log_normal(&self) -> bool {
         self.off <= NEAR && self.ln_sigma.value > 0.0

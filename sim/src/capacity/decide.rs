@@ -62,7 +62,7 @@ pub fn judge(
 
 /// Whether a backlog grows: the peak of unfinished requests in the second half of a run's arrivals
 /// against that in its first half, replication by replication. It does where the second is above
-/// [`GROWTH`] times the first beyond chance (p < 1 %) and [`FEWEST_WAITING`] on average. A lasting state
+/// `GROWTH` times the first beyond chance (p < 1 %) and `FEWEST_WAITING` on average. A lasting state
 /// has no such growth; a short run hides an overload by it, for those who wait are answered after the
 /// end.
 #[must_use]
@@ -92,7 +92,7 @@ pub fn worst(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
     verdicts.into_iter().max().unwrap_or(Verdict::Meets)
 }
 
-/// Numbers of replications at which is looked: from [`FEWEST`], each time twice as many, up to `most`.
+/// Numbers of replications at which is looked: from `FEWEST`, each time twice as many, up to `most`.
 #[must_use]
 pub fn looks(most: u32) -> Vec<u32> {
     let mut looks = vec![FEWEST.min(most)];

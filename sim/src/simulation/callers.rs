@@ -107,6 +107,13 @@ impl Callers {
         self.requested(arrival.at, number);
     }
 
+    /// When the next timer is due; [`Instant::NEVER`] if none is set.
+    #[cold]
+    fn next_timer(&self) -> Instant {
+        let next = self.timers.first_key_value();
+        next.map_or(Instant::NEVER, |((at, _), _)| *at)
+    }
+
     /// The counts at the end of the run.
     pub(super) fn finish(self) -> CallsRecord {
         self.tally.finish()
@@ -232,32 +239,35 @@ enum TryFailed {
 }
 
 impl Simulation {
-    /// [`Simulation::run_until`] with callers, whose timers take their turn.
-    #[cold]
-    pub(super) fn run_with_callers_until(
+    /// `until`, or when a timer of a caller is due if that is earlier.
+    #[inline]
+    pub(super) fn until_a_caller(&self, until: Instant) -> Instant {
+        match &self.callers {
+            None => until,
+            Some(callers) => callers.next_timer().min(until),
+        }
+    }
+
+    /// Lets the next timer ring that is due before `until`. Gives whether there was one.
+    #[inline]
+    pub(super) fn callers_turn(
         &mut self,
         until: Instant,
         now: &mut Instant,
         observer: &mut impl Observer,
-    ) -> Result<(), SimError> {
-        loop {
-            let next = self.callers().timers.first_key_value();
-            let timer = next.map(|(&(at, number), &timer)| (at, number, timer));
-            let limit = timer.map_or(until, |(at, ..)| at.min(until));
-            if let Some((at, place)) = self.queue.pop_before(limit) {
-                *now = at;
-                self.continue_at(at, place, observer)?;
-                continue;
-            }
-            match timer.filter(|(at, ..)| *at < until) {
-                None => return Ok(()),
-                Some((at, number, timer)) => {
-                    *now = at;
-                    self.callers().timers.remove(&(at, number));
-                    self.ring(at, timer, observer)?;
-                }
-            }
+    ) -> Result<bool, SimError> {
+        let Some(callers) = &mut self.callers else {
+            return Ok(false);
+        };
+        if callers.next_timer() >= until {
+            return Ok(false);
         }
+        let Some(((at, _), timer)) = callers.timers.pop_first() else {
+            return Ok(false);
+        };
+        *now = at;
+        self.ring(at, timer, observer)?;
+        Ok(true)
     }
 
     /// A request has its answer: so has whoever waits for it.
@@ -295,6 +305,7 @@ impl Simulation {
         }
     }
 
+    #[cold]
     fn ring(
         &mut self,
         now: Instant,
