@@ -58,6 +58,8 @@ mod wish;
 
 pub use dist::Distribution;
 pub use error::SpecError;
+#[cfg(any(feature = "http", feature = "wiremock"))]
+pub use exchange::asked::tokens as estimated_tokens;
 pub use failure::{FailureMode, KnownIncidents, known_incidents};
 pub use latency::{DailySpec, HourPoint, LatencySpec, LoadCurve, LoadMeasure, LoadPoint, Slows};
 pub use presets::{Measured, Parameter, Preset, Setting, Shape, measured, presets};

@@ -143,8 +143,10 @@ impl Asked {
     }
 }
 
-/// Tokens of texts, by their letters.
-pub(super) fn tokens<'a>(prompts: impl IntoIterator<Item = &'a Value>) -> u32 {
+/// Tokens of texts, estimated by their letters: those of strings, of messages and of parts of them; a
+/// number is a token that was counted already. Four letters make one, OpenAI's rule of thumb for English
+/// text (help.openai.com, "What are tokens and how to count them").
+pub fn tokens<'a>(prompts: impl IntoIterator<Item = &'a Value>) -> u32 {
     let letters: usize = prompts.into_iter().map(letters).sum();
     u32::try_from(letters.div_ceil(LETTERS_PER_TOKEN)).unwrap_or(u32::MAX)
 }
@@ -163,7 +165,6 @@ fn letters(prompt: &Value) -> usize {
     }
 }
 
-/// OpenAI's rule of thumb for English text (help.openai.com, "What are tokens and how to count them").
 const LETTERS_PER_TOKEN: usize = 4;
 /// Few, so that answers stay small; real models have hundreds.
 const DIMENSIONS: u32 = 8;

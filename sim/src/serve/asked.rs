@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::http::HeaderMap;
+use mock_providers::estimated_tokens;
 use router::{
     CallerId, ContentId, RouterConfig,
     live::{Call, Endpoint, Payload},
@@ -92,7 +93,7 @@ pub(super) fn read(
     Ok(Asked {
         call: Call {
             model,
-            prompt_tokens: tokens(&parsed),
+            prompt_tokens: estimated_tokens([&parsed]).max(1),
             max_tokens: most.or(completion),
             origin,
             overrides,
@@ -118,26 +119,6 @@ fn reqwest_headers(headers: &HeaderMap) -> HeaderMap {
     traced.collect()
 }
 
-/// Tokens of a prompt, estimated by its letters: four make one, as mostly in English texts.
-fn tokens(prompt: &Value) -> u32 {
-    let letters = letters(prompt);
-    u32::try_from(letters.div_ceil(LETTERS_PER_TOKEN).max(1)).unwrap_or(u32::MAX)
-}
-
-/// Letters of all texts in a prompt; a number is a token that was counted already.
-fn letters(prompt: &Value) -> usize {
-    match prompt {
-        Value::String(text) => text.chars().count(),
-        Value::Array(parts) => parts.iter().map(letters).sum(),
-        Value::Object(keys) => ["content", "text"]
-            .into_iter()
-            .filter_map(|name| keys.get(name).map(letters))
-            .sum(),
-        Value::Number(_) => LETTERS_PER_TOKEN,
-        Value::Bool(_) | Value::Null => 0,
-    }
-}
-
 /// The messages up to the last one with a `cache_control` mark, and the tools before them.
 fn prefix(messages: &Value, body: &Body) -> Option<ContentId> {
     let messages = messages.as_array()?;
@@ -154,8 +135,6 @@ fn prefix(messages: &Value, body: &Body) -> Option<ContentId> {
     )))
 }
 
-/// OpenAI's rule of thumb for English text (help.openai.com, "What are tokens and how to count them").
-const LETTERS_PER_TOKEN: usize = 4;
 /// Longer than any name of a model.
 const LONGEST_NAME: usize = 256;
 

@@ -5,25 +5,7 @@
 use router::RouteError;
 use serde_json::Value;
 
-use super::*;
-
-/// What a caller got: exception and status, tokens that came, whether a deployment was benched.
-#[derive(PartialEq, Debug)]
-struct Saw {
-    exception: Option<String>,
-    status: Option<u64>,
-    tokens: u64,
-    benched: bool,
-}
-
-fn recorded(row: &Value) -> Saw {
-    Saw {
-        exception: row["exception"].as_str().map(str::to_owned),
-        status: row["status"].as_u64(),
-        tokens: row["tokens"].as_u64().unwrap(),
-        benched: row["benched"].as_bool().unwrap(),
-    }
-}
+use super::{saw::Saw, *};
 
 /// One request at two deployments with this fault, as the script asks.
 fn simulated(profile: &str, fault: &Value, stream: bool) -> Saw {
@@ -70,7 +52,7 @@ fn each_fault_is_to_the_router_what_it_is_to_litellm_over_http() {
         assert_eq!(rows.len(), 76);
         let wrong = rows.iter().filter_map(|row| {
             let (fault, stream) = (&row["fault"], row["stream"] == true);
-            let (found, due) = (simulated(profile, fault, stream), recorded(row));
+            let (found, due) = (simulated(profile, fault, stream), Saw::recorded(row));
             (found != due)
                 .then(|| format!("{profile} {fault} stream {stream}: {found:?}, not {due:?}"))
         });

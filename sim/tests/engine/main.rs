@@ -14,6 +14,8 @@ mod blame;
 mod broken;
 mod callers;
 mod instances;
+#[path = "record/saw.rs"]
+mod saw;
 
 use std::collections::BTreeMap;
 

@@ -7,25 +7,7 @@ use router::{
     live::{Call, Clock, Endpoint, Item, LiveOptions, LiveRouter, Payload, Upstream as Target},
 };
 
-use super::*;
-
-/// What a caller got: exception and status, tokens that came, whether a deployment was benched.
-#[derive(PartialEq, Debug)]
-struct Saw {
-    exception: Option<String>,
-    status: Option<u64>,
-    tokens: u64,
-    benched: bool,
-}
-
-fn recorded(row: &Value) -> Saw {
-    Saw {
-        exception: row["exception"].as_str().map(str::to_owned),
-        status: row["status"].as_u64(),
-        tokens: row["tokens"].as_u64().unwrap(),
-        benched: row["benched"].as_bool().unwrap(),
-    }
-}
+use super::{saw::Saw, *};
 
 /// One request at two deployments with this fault, as the script asks.
 async fn live(url: &str, profile: Profile, fault: &Value, stream: bool) -> Saw {
@@ -148,7 +130,7 @@ async fn each_fault_is_to_the_live_router_what_it_is_to_litellm() {
                 let (fault, stream) = (&row["fault"], row["stream"] == true);
                 let (found, due) = (
                     live(&url, profile.profile(), fault, stream).await,
-                    recorded(&row),
+                    Saw::recorded(&row),
                 );
                 let name = profile.as_str();
                 (found != due)

@@ -11,6 +11,8 @@ mod abuse;
 mod answers;
 mod faults;
 mod operators;
+#[path = "../engine/record/saw.rs"]
+mod saw;
 mod twins;
 
 use std::{net::SocketAddr, time::Duration};
