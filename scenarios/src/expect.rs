@@ -10,7 +10,7 @@ use crate::{
 /// A bound on a metric's mean over replications, in some of the arms.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Expectation {
-    /// The metric's name. Whether there is such a metric is for the judge to say.
+    /// The metric's name.
     pub metric: String,
     /// Its mean must not be below.
     pub at_least: Option<f64>,
@@ -20,19 +20,34 @@ pub struct Expectation {
     pub filter: Vec<(String, String)>,
 }
 
-/// Checks what was written against the axes. Errors name their key from `expect` on.
+/// Checks what was written against the axes and, if there are any, the `metrics`. Errors name their key
+/// from `expect` on.
 pub(crate) fn expectations(
     specs: &[ExpectSpec],
     axes: &[Axis],
+    metrics: &[&str],
 ) -> Result<Vec<Expectation>, ScenarioError> {
     specs
         .iter()
         .enumerate()
-        .map(|(at, spec)| expectation(spec, axes).map_err(|error| error.under(&format!("[{at}]"))))
+        .map(|(at, spec)| {
+            expectation(spec, axes, metrics).map_err(|error| error.under(&format!("[{at}]")))
+        })
         .collect()
 }
 
-fn expectation(spec: &ExpectSpec, axes: &[Axis]) -> Result<Expectation, ScenarioError> {
+fn expectation(
+    spec: &ExpectSpec,
+    axes: &[Axis],
+    metrics: &[&str],
+) -> Result<Expectation, ScenarioError> {
+    if !metrics.is_empty() && !metrics.contains(&spec.metric.as_str()) {
+        return Err(
+            ScenarioError::new(format!("there is no metric `{}`", spec.metric))
+                .key("metric")
+                .help(suggestion(&spec.metric, metrics)),
+        );
+    }
     match (spec.at_least, spec.at_most) {
         (None, None) => {
             return Err(

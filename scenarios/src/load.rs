@@ -96,10 +96,11 @@ impl Scenario {
         let sweep = Sweep::read(tree.get("sweep")).map_err(in_file)?;
         let reference = sweep.reference(tree.get("reference")).map_err(in_file)?;
         let axes = sweep.plain_axes();
-        let expect = expect::expectations(&header.expect, &axes).map_err(|error| {
-            let none = Node::unplaced(yaml::Value::Null);
-            placed(error, tree.get("expect").unwrap_or(&none), "expect", file)
-        })?;
+        let expect =
+            expect::expectations(&header.expect, &axes, &options.metrics).map_err(|error| {
+                let none = Node::unplaced(yaml::Value::Null);
+                placed(error, tree.get("expect").unwrap_or(&none), "expect", file)
+            })?;
         let replications = replications(&header, &sweep, &tree, options).map_err(in_file)?;
 
         let names = (file, changed.litellm_file.as_str());

@@ -46,6 +46,8 @@ pub struct LoadOptions {
     pub profile: Option<ProfileName>,
     /// LiteLLM's price registry, in place of the file's `prices`.
     pub prices: Option<PathBuf>,
+    /// The metrics that an expectation may name. Empty: they are not looked up.
+    pub metrics: Vec<&'static str>,
 }
 
 /// A scenario's text and where it was found.
@@ -163,5 +165,29 @@ fn parse_config(text: &str, file: &str) -> Result<Node, ScenarioError> {
 pub(crate) fn read_text(path: &Path) -> Result<String, ScenarioError> {
     let bytes = fs::read(path)
         .map_err(|error| ScenarioError::new(format!("cannot be read: {}", error.kind())))?;
-    String::from_utf8(bytes).map_err(|_| ScenarioError::new("this is not UTF-8 text"))
+    String::from_utf8(bytes).map_err(|error| not_utf8(&error))
+}
+
+/// Says where the first byte stands that is none of UTF-8, and what the text probably is.
+pub(crate) fn not_utf8(error: &std::string::FromUtf8Error) -> ScenarioError {
+    let bytes = error.as_bytes();
+    let before = &bytes[..error.utf8_error().valid_up_to()];
+    let lines = before.iter().filter(|byte| **byte == b'\n').count();
+    let begin = before
+        .iter()
+        .rposition(|byte| *byte == b'\n')
+        .map_or(0, |end| end + 1);
+    let letters = String::from_utf8_lossy(&before[begin..]).chars().count();
+    let place = |count: usize| u32::try_from(count + 1).unwrap_or(u32::MAX);
+    let message = match bytes.get(before.len()) {
+        Some(byte) => format!("this is not UTF-8 text: found the byte {byte:#04x}"),
+        None => "this is not UTF-8 text".to_owned(),
+    };
+    let help = match bytes {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "it begins as UTF-16 does: save it as UTF-8",
+        _ => "accepted is UTF-8",
+    };
+    ScenarioError::new(message)
+        .help(help)
+        .at(place(lines), place(letters))
 }

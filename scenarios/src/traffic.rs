@@ -16,6 +16,7 @@ use router::Epoch;
 use crate::{
     error::{ScenarioError, suggestion},
     schema::{EmpiricalSpec, LengthSpec, LengthsSpec, LogNormalSpec, NameOr, WorkloadSpec},
+    source::not_utf8,
     trace_traffic,
     workload::{
         Traffic, Workload,
@@ -68,7 +69,7 @@ impl Files {
             ScenarioError::new(format!("`{name}` cannot be read: {error}")).key(key)
         };
         let bytes = fs::read(path).map_err(|error| unreadable(&error.kind()))?;
-        String::from_utf8(bytes).map_err(|_| unreadable(&"it is not UTF-8 text"))
+        String::from_utf8(bytes).map_err(|error| not_utf8(&error).in_file(name))
     }
 
     /// The traces of single requests that were read, with their files.

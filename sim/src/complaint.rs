@@ -23,8 +23,13 @@ pub(crate) enum Complaint {
     #[error("{0}")]
     Run(#[from] SimError),
     /// A log says too little.
-    #[error("{0}")]
-    Calibration(#[from] CalibrationError),
+    #[error("{log}: {error}")]
+    Calibration {
+        /// The log's files.
+        log: String,
+        /// What it lacks.
+        error: CalibrationError,
+    },
     /// A report could not be made.
     #[error("{0}")]
     Report(#[from] ReportError),
@@ -78,12 +83,23 @@ impl Complaint {
             }
             Self::Expect(_)
             | Self::Run(_)
-            | Self::Calibration(_)
+            | Self::Calibration { .. }
             | Self::Report(_)
             | Self::Write { .. }
             | Self::ReaderLeft => Report::new(MietteDiagnostic::new(self.to_string())),
         }
     }
+}
+
+/// What a terminal would obey, such as an escape in a broken file, is shown as `?`: of the same length.
+fn without_controls(text: &str) -> String {
+    text.chars()
+        .map(|c| match c {
+            '\n' | '\r' | '\t' => c,
+            c if c.is_ascii_control() => '?',
+            c => c,
+        })
+        .collect()
 }
 
 /// An input error with the marked line, where its text is known.
@@ -102,7 +118,7 @@ fn input_report(error: &ScenarioError) -> Report {
         (Some(text), Some(span)) => {
             let diagnostic = diagnostic.with_label(LabeledSpan::at(span, "here"));
             let name = error.file().unwrap_or("input");
-            Report::new(diagnostic).with_source_code(NamedSource::new(name, text.to_owned()))
+            Report::new(diagnostic).with_source_code(NamedSource::new(name, without_controls(text)))
         }
         _ => {
             let place = match (error.file(), error.line()) {

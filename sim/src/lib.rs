@@ -48,5 +48,5 @@ pub use simulation::{RunEnd, simulate, simulate_watched};
 pub use spend_log::SpendLog;
 pub use story::{Line, Span, SpanKind, Story};
 pub use sweep_run::{for_plans, record_run, run_plans, sweep_record};
-pub use verdict::{ExpectError, Finding, Verdict, bound_text, check_metrics, judge, labels_text};
+pub use verdict::{ExpectError, Finding, Verdict, bound_text, judge, labels_text};
 pub use watch::Watch;

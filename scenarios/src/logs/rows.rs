@@ -189,8 +189,8 @@ impl Rows {
             Some(end) if end < start_ns => Err((
                 "an end before the beginning",
                 format!(
-                    "found an end {} ns before the beginning",
-                    start_ns.abs_diff(end)
+                    "found an end {} s before the beginning",
+                    start_ns.abs_diff(end) as f64 / 1e9
                 ),
             )),
             other => Ok(other),
@@ -213,7 +213,11 @@ impl Rows {
         };
         let unit = self.source.time_unit.unwrap_or_else(|| unit_of(text));
         let Some(ns) = unit.read(text) else {
-            let found = format!("found `{}`, accepted is {}", short(text), unit.accepted());
+            let accepted = match self.source.time_unit {
+                Some(unit) => unit.accepted(),
+                None => "a number of seconds, or a date with a time, as 2026-11-29T22:40:07.39Z",
+            };
+            let found = format!("found `{}`, accepted is {accepted}", short(text));
             return Err(("a time that is none", found));
         };
         if field == Field::Start {

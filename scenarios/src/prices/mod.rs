@@ -93,8 +93,8 @@ impl PriceRegistry {
     }
 }
 
-/// Keys are taken by name; whatever is no number where one is meant counts as not given, as in the
-/// registry's own `sample_spec`.
+/// Keys are taken by name. A price that is no number is refused, for it would count as unknown in
+/// silence; a context window that is none counts as not given, as in the registry's own `sample_spec`.
 impl<'de> Deserialize<'de> for PriceEntry {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(EntryVisitor)
@@ -126,9 +126,13 @@ impl<'de> de::Visitor<'de> for EntryVisitor {
                     entry.max_input_tokens = tokens.and_then(|tokens| tokens.try_into().ok());
                 }
                 key if price_slot(&mut Prices::default(), key).is_some() => {
-                    let usd = map.next_value::<serde_json::Value>()?.as_f64();
-                    if let (Some(slot), Some(_)) = (price_slot(&mut entry.prices, key), usd) {
-                        *slot = usd;
+                    let usd = map.next_value::<Option<serde_json::Value>>()?;
+                    if let (Some(slot), Some(found)) = (price_slot(&mut entry.prices, key), usd) {
+                        *slot = Some(found.as_f64().filter(|usd| *usd >= 0.0).ok_or_else(|| {
+                            de::Error::custom(format_args!(
+                                "{key} is {found}; accepted is a number of US dollars of at least 0"
+                            ))
+                        })?);
                     }
                 }
                 _ => {

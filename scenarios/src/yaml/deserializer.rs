@@ -70,6 +70,19 @@ impl<'de> de::Deserializer<'de> for &'de Node {
         visitor.visit_newtype_struct(self)
     }
 
+    /// Derived readers of structs would take a list of their fields' values, too.
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value> {
+        if matches!(self.value, Value::Seq(_)) {
+            return Err(self.unaccepted("a mapping").at(self.line, self.column));
+        }
+        de::Deserializer::deserialize_any(self, visitor)
+    }
+
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         name: &'static str,
@@ -97,7 +110,7 @@ impl<'de> de::Deserializer<'de> for &'de Node {
 
     forward_to_deserialize_any! {
         bool i8 i16 i32 i128 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
-        tuple_struct map struct identifier ignored_any
+        tuple_struct map identifier ignored_any
     }
 }
 
@@ -253,10 +266,10 @@ impl<'de> de::VariantAccess<'de> for Variant<'de> {
 
     fn struct_variant<V: Visitor<'de>>(
         self,
-        _fields: &'static [&'static str],
+        fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value> {
-        de::Deserializer::deserialize_any(&self.entry.value, visitor)
+        de::Deserializer::deserialize_struct(&self.entry.value, "", fields, visitor)
             .map_err(|error| self.inside(error))
     }
 }

@@ -142,7 +142,7 @@ fn broken_logs_are_refused_with_the_place_and_what_would_be_accepted() {
     insta::assert_snapshot!(refused("a,b\n1,2\n", "start=a,start=b"), @"--columns: `start` is given twice");
     insta::assert_snapshot!(refused("a,b\n1,2\n", "latency_ms=b"), @"--columns: no column is named for `start`; accepted is, for example, --columns start=created_at,latency_ms=duration");
     insta::assert_snapshot!(refused("a,b\n", "start=a"), @"log: the log has no rows");
-    insta::assert_snapshot!(refused("a,b\nsoon,2\n", "start=a,latency_ms=b"), @"log: no row of the log can be used: 1 with a time that is none (first: log:2: found `soon`, accepted is a number of seconds)");
+    insta::assert_snapshot!(refused("a,b\nsoon,2\n", "start=a,latency_ms=b"), @"log: no row of the log can be used: 1 with a time that is none (first: log:2: found `soon`, accepted is a number of seconds, or a date with a time, as 2026-11-29T22:40:07.39Z)");
     insta::assert_snapshot!(refused("a,b\n1,2\n2,-4\n", "start=a,latency_ms=b"), @"log: 1 of 2 rows cannot be used: 1 with a length of time that is none (first: log:3: found `-4`, accepted is a number from 0 to a year); accepted are logs of which at most a tenth of the rows cannot be read");
     insta::assert_snapshot!(refused("a,b,c\n1,2\n", "start=a,latency_ms=b"), @"log: no row of the log can be used: 1 with another number of cells than the header (first: log:2: found 2 cells, accepted are 3)");
     insta::assert_snapshot!(refused("a,b\n1,maybe\n", "start=a,status=b"), @"log: no row of the log can be used: 1 with a status that is none (first: log:2: found `maybe`, accepted is success, failure, an HTTP status or the name of a LiteLLM exception)");

@@ -29,13 +29,18 @@ pub(super) fn calibrate(args: &CalibrateArgs) -> Result<Ended, Complaint> {
     output::check_directory(&args.out)?;
     let files: Result<Vec<LogInput>, Complaint> =
         args.logs.iter().map(|file| input(file)).collect();
-    let found = Calibration::of(&read_logs(&files?, &options)?)?;
     let names: Vec<String> = args
         .logs
         .iter()
         .map(|file| file.display().to_string())
         .collect();
     let source = names.join(", ");
+    let found = Calibration::of(&read_logs(&files?, &options)?).map_err(|error| {
+        Complaint::Calibration {
+            log: source.clone(),
+            error,
+        }
+    })?;
     let scenario = found.scenario(&source);
     // What is written must run: a scenario that does not load is a mistake of ours.
     let name = args.out.join(SCENARIO).display().to_string();

@@ -101,6 +101,10 @@ impl ScenarioArgs {
             config: self.config.clone(),
             profile: self.profile,
             prices: self.prices.clone(),
+            metrics: reports::metrics()
+                .iter()
+                .map(|metric| metric.name())
+                .collect(),
         }
     }
 

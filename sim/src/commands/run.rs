@@ -5,10 +5,7 @@ use std::{fmt::Write as _, fs, num::NonZeroUsize, path::Path, thread};
 
 use reports::{RunRecord, SweepRecord};
 use scenarios::{Expectation, RunPlan, Scenario};
-use sim::{
-    Finding, SpendLog, Verdict, add_hindsight, check_metrics, judge, run_plans, simulate,
-    sweep_record,
-};
+use sim::{Finding, SpendLog, Verdict, add_hindsight, judge, run_plans, simulate, sweep_record};
 
 use super::Ended;
 use crate::{
@@ -51,7 +48,6 @@ pub(super) fn run_scenario(
     hindsight: bool,
     output: &OutputArgs,
 ) -> Result<Ended, Complaint> {
-    check_metrics(scenario.expect())?;
     let plans = scenario.plans();
     let mut done = execute_plans(&plans, output)?;
     if hindsight {

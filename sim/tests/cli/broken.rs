@@ -110,7 +110,16 @@ fn an_empty_axis_is_shown() {
 #[test]
 fn an_unknown_metric_is_told_before_anything_runs() {
     let text = format!("{TINY}expect: [{{metric: latency_p98_ms, at_most: 1}}]\n");
-    insta::assert_snapshot!(told_of("unknown-metric", &text), @"  × expect: unknown metric `latency_p98_ms`; did you mean `latency_p90_ms`?");
+    insta::assert_snapshot!(told_of("unknown-metric", &text), @"
+     × expect[0].metric: there is no metric `latency_p98_ms`
+       ╭─[broken.yaml:23:19]
+    22 │   cooldown_time: [1, 5]
+    23 │ expect: [{metric: latency_p98_ms, at_most: 1}]
+       ·                   ───────┬──────
+       ·                          ╰── here
+       ╰────
+     help: did you mean `latency_p90_ms`?
+    ");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 mod broken;
+mod broken_files;
 mod calibrate;
 mod gate;
 mod live;

@@ -105,15 +105,18 @@ pub(crate) fn place(header: &[String], name: &str) -> Option<usize> {
         .position(|column| column.eq_ignore_ascii_case(name))
 }
 
-/// The rows of a CSV text after its header, each with its line; `None` for what is no row.
+/// The rows of a CSV text after its header, each with its line; `None` for what is no row, as one
+/// that says something beyond the last column: then its cells may have moved.
 pub(crate) fn records(text: &str) -> impl Iterator<Item = (u64, Option<csv::StringRecord>)> + '_ {
-    let reader = csv::ReaderBuilder::new()
+    let mut reader = csv::ReaderBuilder::new()
         .flexible(true)
         .from_reader(text.as_bytes());
+    let columns = reader.headers().map_or(0, csv::StringRecord::len);
     // The reader's own count is one short after a CRLF, so line ends are counted here.
     let (mut line, mut counted) = (1, 0);
     reader.into_records().map(move |record| {
         let record = record.ok();
+        let within = |row: &csv::StringRecord| row.iter().skip(columns).all(str::is_empty);
         let begin = record
             .as_ref()
             .and_then(|r| r.position())
@@ -130,7 +133,7 @@ pub(crate) fn records(text: &str) -> impl Iterator<Item = (u64, Option<csv::Stri
             line += passed.iter().filter(|byte| **byte == b'\n').count() as u64;
             counted = begin;
         }
-        (line, record)
+        (line, record.filter(within))
     })
 }
 
