@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Everything a router is built from.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct RouterConfig {
     /// Whose behaviour to follow.
     pub profile: Profile,
@@ -27,7 +27,7 @@ pub struct RouterConfig {
 }
 
 /// One entry of `model_list`.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct DeploymentConfig {
     /// `model_info.id`, or the hash that LiteLLM makes in its place.
     pub id: String,
@@ -120,7 +120,7 @@ impl DeploymentConfig {
 }
 
 /// A limit on spending in a window of time.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Budget {
     /// US dollars. Zero is no limit. `None` where a provider's entry gives none: with a window it then
     /// serves nothing (semantics 8.6).
@@ -130,7 +130,7 @@ pub struct Budget {
 }
 
 /// `router_settings`.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RouterSettings {
     /// `routing_strategy` with `routing_strategy_args`.
     pub routing_strategy: StrategySpec,
@@ -228,7 +228,7 @@ pub struct RouterSettings {
 
 /// `default_litellm_params`: what is added to each call that does not say otherwise. `timeout`,
 /// `request_timeout` and tags in it decide nothing in either version (observed).
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct DefaultLitellmParams {
     /// `num_retries`: comes before the deployments', but not for blocking calls.
     pub num_retries: Option<u32>,
@@ -241,7 +241,7 @@ pub struct DefaultLitellmParams {
 }
 
 /// One of `routing_groups`: a strategy for some names.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RoutingGroup {
     /// `group_name`; in 1.110 it can be called as a model.
     pub group_name: String,
@@ -254,7 +254,7 @@ pub struct RoutingGroup {
 }
 
 /// The members of `optional_pre_call_checks` that decide where requests go.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "a list of names, each of which is there or not"
@@ -271,11 +271,12 @@ pub struct OptionalPreCallChecks {
 }
 
 /// `alerting_config`.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Alerting {
     /// `alerting_threshold`: answers slower than this are told. LiteLLM's default is 300 s.
     pub threshold: Duration,
-    /// `webhook_url`, which only a live router calls.
+    /// `webhook_url`, which only a live router calls. It may hold a secret, and is never written down.
+    #[serde(skip)]
     pub webhook_url: Option<String>,
 }
 

@@ -13,8 +13,7 @@ use crate::{
 };
 
 impl Router {
-    /// The caller went away. Gives a parked request that may go on now, if that freed a slot.
-    pub fn cancel(
+    pub(crate) fn take_cancel(
         &mut self,
         now: Instant,
         held: Held,

@@ -80,6 +80,10 @@ impl Router {
 }
 
 impl Mirrors {
+    pub(crate) fn waiting(&self) -> &[Request] {
+        &self.waiting
+    }
+
     /// A request's settings without those that its mirror does not get: its retries, its fallbacks
     /// and whether it wants any (observed; timeouts, tags and the region stay).
     fn reduced(&mut self, own: &Arc<Overrides>) -> Option<Arc<Overrides>> {

@@ -5,41 +5,96 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    inputs::{Decision, Input},
     outcome::Outcome,
     request::{DeploymentId, ModelId, Request, RequestId},
     route_error::RateLimitedBy,
+    router::Router,
     step::{Answer, WaitReason},
     time::Instant,
 };
 
-/// Hears every event of a router. `()` hears nothing and costs nothing; a pair hears both.
+/// Hears every event of a router. `()` hears nothing and costs nothing; a pair hears both, and `None`
+/// nothing.
 pub trait Observer {
     /// Whether [`Event::GivenUp`] is wanted: for each request that fails, the filters look over its
     /// group once more.
     const LAST_LOOK: bool = false;
 
+    /// Whether [`input`](Self::input) and [`decided`](Self::decided) are wanted, as by a journal.
+    const INPUTS: bool = false;
+
     /// An event at a moment.
     fn observe(&mut self, _at: Instant, _event: &Event<'_>) {}
+
+    /// The router is given an input at a moment, and has done nothing with it.
+    fn input(&mut self, _at: Instant, _router: &Router, _input: &Input<'_>) {}
+
+    /// What the router decided on the input that was told last.
+    fn decided(&mut self, _router: &Router, _decision: &Decision<'_>) {}
 }
 
 impl Observer for () {}
 
 impl<T: Observer> Observer for &mut T {
     const LAST_LOOK: bool = T::LAST_LOOK;
+    const INPUTS: bool = T::INPUTS;
 
     #[inline]
     fn observe(&mut self, at: Instant, event: &Event<'_>) {
         (**self).observe(at, event);
     }
+
+    fn input(&mut self, at: Instant, router: &Router, input: &Input<'_>) {
+        (**self).input(at, router, input);
+    }
+
+    fn decided(&mut self, router: &Router, decision: &Decision<'_>) {
+        (**self).decided(router, decision);
+    }
 }
 
 impl<A: Observer, B: Observer> Observer for (A, B) {
     const LAST_LOOK: bool = A::LAST_LOOK || B::LAST_LOOK;
+    const INPUTS: bool = A::INPUTS || B::INPUTS;
 
     #[inline]
     fn observe(&mut self, at: Instant, event: &Event<'_>) {
         self.0.observe(at, event);
         self.1.observe(at, event);
+    }
+
+    fn input(&mut self, at: Instant, router: &Router, input: &Input<'_>) {
+        self.0.input(at, router, input);
+        self.1.input(at, router, input);
+    }
+
+    fn decided(&mut self, router: &Router, decision: &Decision<'_>) {
+        self.0.decided(router, decision);
+        self.1.decided(router, decision);
+    }
+}
+
+impl<T: Observer> Observer for Option<T> {
+    const LAST_LOOK: bool = T::LAST_LOOK;
+    const INPUTS: bool = T::INPUTS;
+
+    fn observe(&mut self, at: Instant, event: &Event<'_>) {
+        if let Some(observer) = self {
+            observer.observe(at, event);
+        }
+    }
+
+    fn input(&mut self, at: Instant, router: &Router, input: &Input<'_>) {
+        if let Some(observer) = self {
+            observer.input(at, router, input);
+        }
+    }
+
+    fn decided(&mut self, router: &Router, decision: &Decision<'_>) {
+        if let Some(observer) = self {
+            observer.decided(router, decision);
+        }
     }
 }
 

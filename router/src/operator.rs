@@ -42,8 +42,7 @@ impl Router {
             .filter_map(move |(deployment, state)| state.cooldown(now, deployment))
     }
 
-    /// Ends a deployment's cooldown. `false`: it had none.
-    pub fn clear_cooldown(
+    pub(crate) fn take_clear(
         &mut self,
         now: Instant,
         deployment: DeploymentId,
@@ -55,8 +54,7 @@ impl Router {
         ended
     }
 
-    /// Ends every cooldown; gives how many there were.
-    pub fn clear_cooldowns(&mut self, now: Instant, obs: &mut impl Observer) -> usize {
+    pub(crate) fn take_clear_of_all(&mut self, now: Instant, obs: &mut impl Observer) -> usize {
         let ended = (0..)
             .take(self.states.len())
             .filter(|&number| self.end_cooldown(now, DeploymentId(number), obs))

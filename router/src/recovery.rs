@@ -10,6 +10,8 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
     deployment::DeploymentState,
     probe::Probe,
@@ -20,7 +22,7 @@ use crate::{
 };
 
 /// How deployments come back. The default is LiteLLM's.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct CooldownRecovery {
     /// `cooldown_one_trial`: one request tries a deployment whose timer has ended.
     pub one_trial: bool,

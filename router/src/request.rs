@@ -125,7 +125,8 @@ impl Request {
 
 /// Who sends a request, and what of its content was seen before. Drivers give equal things equal
 /// ids; the router never sees what is behind them. `None`: not known, or not given.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Origin {
     /// `metadata.session_id`.
     pub session: Option<SessionId>,
@@ -157,7 +158,8 @@ pub struct CallerId(pub NonZeroU64);
 pub struct ContentId(pub NonZeroU64);
 
 /// Which of LiteLLM's calls a request is. They share everything but what is said here.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Api {
     /// `acompletion`.
     #[default]
@@ -167,7 +169,8 @@ pub enum Api {
 }
 
 /// Settings that a request may bring along, in LiteLLM's words. `None`: not given.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Overrides {
     /// Retries in each model group.
     pub num_retries: Option<u32>,
@@ -224,7 +227,8 @@ impl Overrides {
 }
 
 /// A request's own `fallbacks`.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RequestFallbacks {
     /// Names to fall back to, whatever group failed.
     Names(Vec<String>),

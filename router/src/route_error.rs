@@ -10,7 +10,8 @@ use crate::{
 };
 
 /// Why a request failed. A value, never an `Err`: failures are the subject of the program.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RouteError {
     /// A provider's failure.
     Attempt {

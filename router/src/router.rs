@@ -1,4 +1,4 @@
-//! The façade: each input gives one [`Turn`].
+//! The router, and what it does with each input (`inputs.rs`): one [`Turn`].
 //!
 //! Decisions are made elsewhere: `candidates` says who may be picked, `ladder` what follows a
 //! failure, and `dispatch` keeps the books of attempts.
@@ -41,6 +41,8 @@ use crate::{
 pub struct Router {
     pub(crate) config: RouterConfig,
     pub(crate) seed: Seed,
+    /// Its number among the instances of one configuration.
+    pub(crate) instance: u32,
     pub(crate) registry: Registry,
     pub(crate) lists_given: ListsGiven,
     /// By model: the retry policy in force.
@@ -85,6 +87,7 @@ impl Router {
         let strategies = Strategies::new(settings, config.profile, config.epoch);
         let mut router = Self {
             seed,
+            instance: 0,
             lists_given: ListsGiven::new(settings),
             retry_policies: Vec::new(),
             rate_limits: RateLimits::new(config, strategies.usage_v2().0),
@@ -146,8 +149,12 @@ impl Router {
         self.registry.len()
     }
 
-    /// A request arrives.
-    pub fn arrive(&mut self, now: Instant, request: Request, obs: &mut impl Observer) -> Turn {
+    pub(crate) fn take_request(
+        &mut self,
+        now: Instant,
+        request: Request,
+        obs: &mut impl Observer,
+    ) -> Turn {
         obs.observe(now, &Event::Arrived { request: &request });
         let group = self.registry.at_the_door(request.model);
         let brings_settings = request.overrides.is_some();
@@ -168,10 +175,7 @@ impl Router {
         }
     }
 
-    /// The first token of a streamed attempt arrived. Must be told where the attempt's plan
-    /// [wants it](crate::AttemptPlan::wants_first_token); elsewhere telling it only informs the observer.
-    /// Gives a parked request that may go on now, if a slot became free.
-    pub fn first_token(
+    pub(crate) fn take_first_token(
         &mut self,
         now: Instant,
         attempt: &Attempt,
@@ -195,8 +199,7 @@ impl Router {
         self.release_slot(attempt.ticket, deployment)
     }
 
-    /// An attempt ended.
-    pub fn attempt_finished(
+    pub(crate) fn take_outcome(
         &mut self,
         now: Instant,
         attempt: Attempt,
@@ -300,8 +303,12 @@ impl Router {
         }
     }
 
-    /// A wait is over.
-    pub fn resume(&mut self, now: Instant, wait: Wait, obs: &mut impl Observer) -> Turn {
+    pub(crate) fn take_end_of_wait(
+        &mut self,
+        now: Instant,
+        wait: Wait,
+        obs: &mut impl Observer,
+    ) -> Turn {
         let state = self.requests.at_the_door(wait.ticket);
         state.waited += now.since(state.since);
         if let Some(deployment) = state.client.waits_at.take() {
@@ -322,11 +329,12 @@ impl Router {
         }
     }
 
-    /// A slot was freed for a parked request.
-    ///
-    /// # Panics
-    /// If no earlier turn said that it was released.
-    pub fn admitted(&mut self, now: Instant, parked: Parked, obs: &mut impl Observer) -> Turn {
+    pub(crate) fn take_slot(
+        &mut self,
+        now: Instant,
+        parked: Parked,
+        obs: &mut impl Observer,
+    ) -> Turn {
         let state = self.requests.at_the_door(parked.ticket);
         assert!(
             state.slot_granted,

@@ -157,7 +157,8 @@ pub enum Held {
 }
 
 /// How an attempt may take: both drivers apply it the same way, the earlier of its end and this.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Deadline {
     /// No bound.
     None,
@@ -172,7 +173,7 @@ pub enum Deadline {
 
 /// Three bounds on the content of a streamed attempt, each counted from the sending or from the last
 /// content. `None`: no such bound.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct StreamLimits {
     /// On the time to the first content.
     pub first_token: Option<Duration>,

@@ -60,6 +60,12 @@ pub(crate) enum Command {
     /// Serve a LiteLLM config as an OpenAI-compatible front door that calls real providers, with the
     /// very router that the simulations run.
     Serve(ServeArgs),
+    /// Feed the journal of a run or of a live router through a fresh one, and tell the first decision that
+    /// is another one.
+    Replay {
+        /// The journal, as `run`, `live` and `serve` write it with --journal.
+        file: PathBuf,
+    },
     /// Print a completion script for a shell.
     Completions {
         /// The shell.
@@ -80,6 +86,10 @@ pub(crate) struct RunArgs {
     /// Write the attempts of the reference arm's first replication as LiteLLM would have logged them.
     #[arg(long, value_name = "FILE")]
     pub(crate) spend_log: Option<PathBuf>,
+    /// Write every input and decision of the router in the reference arm's first replication, for
+    /// `routelab replay`.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) journal: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }

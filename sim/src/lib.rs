@@ -18,8 +18,10 @@ mod deadline;
 mod error;
 mod event_queue;
 mod finder;
-mod fleet;
 mod hindsight;
+pub mod journal;
+#[cfg(feature = "live")]
+mod live_callers;
 #[cfg(feature = "live")]
 mod live_run;
 mod operator;
@@ -42,7 +44,7 @@ pub use event_queue::EventQueue;
 pub use finder::{Sought, find, first_of_each_blame};
 pub use hindsight::{ATTEMPTS as HINDSIGHT_ATTEMPTS, add_hindsight, hindsight_good};
 #[cfg(feature = "live")]
-pub use live_run::{LiveRun, live_record, live_run};
+pub use live_run::{LiveRecord, LiveRun, live_record, live_run};
 pub use recording::recorder_setup;
 pub use simulation::{RunEnd, simulate, simulate_watched};
 pub use spend_log::SpendLog;

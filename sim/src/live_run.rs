@@ -6,7 +6,14 @@
 //! says, which a clock that goes `speed` times as fast counts `speed` times. Prompts are lengths without
 //! words, so that a provider's prompt cache sees nothing in them.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use mock_providers::{
     Providers,
@@ -14,14 +21,14 @@ use mock_providers::{
 };
 use reports::{Recorder, RunRecord};
 use router::{
-    Event, Instant, Observer, Origin, RequestId,
+    Decision, Event, Fleet, Input, Instant, Observer, Origin, RequestId, Router,
     live::{Call, Clock, Endpoint, Item, LiveOptions, LiveRouter, Payload, Upstream},
 };
-use scenarios::{Arrival, Deed, Provenance, RunPlan};
+use scenarios::{Arrival, Deed, RunPlan};
 use serde_json::value::RawValue;
 use tokio::task::JoinSet;
 
-use crate::{RunEnd, SimError, recorder_setup, sweep_run};
+use crate::{RunEnd, SimError, live_callers::Callers, recorder_setup, sweep_run};
 
 /// What is left of a run over HTTP.
 #[derive(Debug)]
@@ -30,8 +37,9 @@ pub struct LiveRun<O> {
     pub end: RunEnd,
     /// Who heard it.
     pub observer: O,
-    /// How late the latest arrival came, in the run's time. Where that is long the machine was too slow
-    /// for the speed, and the run tells of the machine.
+    /// How late the latest arrival came, or the latest beat of a clock that beat every few milliseconds,
+    /// in the run's time. Where that is long the machine was too slow for the speed, and the run tells
+    /// of the machine.
     pub latest: Duration,
 }
 
@@ -46,13 +54,18 @@ pub async fn live_run<O: Observer + Send + 'static>(
     speed: f64,
     observer: O,
 ) -> Result<LiveRun<O>, SimError> {
-    check(plan, speed)?;
+    check(speed)?;
     let server = serve(plan, speed).await?;
     let live = drive(plan, speed, &server, observer)?;
     let clock = live.clock();
+    let callers = plan
+        .client
+        .map(|client| Arc::new(Callers::new(plan, client)));
 
     let mut under_way = JoinSet::new();
     let (mut requests, mut latest) = (0, Duration::ZERO);
+    let late = Arc::new(AtomicU64::new(0));
+    let beating = tokio::spawn(beat(clock, speed, Arc::clone(&late)));
     let mut actions = plan.actions.iter().peekable();
     for arrival in plan.workload.arrivals(plan.seed) {
         while let Some(action) = actions.next_if(|action| action.at <= arrival.at) {
@@ -61,9 +74,15 @@ pub async fn live_run<O: Observer + Send + 'static>(
         }
         clock.sleep_until(arrival.at).await;
         latest = latest.max(clock.now().since(arrival.at));
-        let from = plan.workload.provenance(plan.seed, requests);
-        let asked = call(plan, RequestId(requests), &arrival, from);
-        under_way.spawn(ask(live.clone(), asked, arrival.stream));
+        match &callers {
+            Some(callers) => {
+                under_way.spawn(Arc::clone(callers).call(live.clone(), requests, arrival));
+            }
+            None => {
+                let asked = call_of(plan, RequestId(requests), &arrival, requests);
+                under_way.spawn(ask(live.clone(), asked, arrival.stream));
+            }
+        }
         requests += 1;
     }
     for action in actions {
@@ -73,16 +92,24 @@ pub async fn live_run<O: Observer + Send + 'static>(
     while let Some(ended) = under_way.join_next().await {
         ended.map_err(|error| SimError::Live(error.to_string()))?;
     }
-    // Mirrors are left, which nobody waits for.
-    while live.look(|router, _, _| router.unfinished()) > 0 {
+    // Mirrors are left, and requests whose caller has left, which nobody waits for.
+    let unfinished = |fleet: &Fleet| fleet.all().map(Router::unfinished).sum::<usize>();
+    while live.look_at_all(|fleet, _, _| unfinished(fleet)) > 0 {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 
+    beating.abort();
+    let latest = latest.max(Duration::from_nanos(late.load(Ordering::Relaxed)));
     let end = clock.now().max(Instant::ZERO + plan.workload.duration());
-    let (attempts, observer) = live.look(|_, heard: &mut Heard<O>, _| {
+    let (attempts, of_calls, observer) = live.look(|_, heard: &mut Heard<O>, _| {
         let observer = heard.observer.take();
-        (heard.attempts, observer.expect("it is taken once"))
+        let observer = observer.expect("it is taken once");
+        (heard.attempts, heard.attempts - heard.of_mirrors, observer)
     });
+    let calls = match callers {
+        None => None,
+        Some(callers) => callers.finish(of_calls).await,
+    };
     server.stop(Duration::from_millis(200)).await;
     let specs = plan.providers.iter().map(|binding| &*binding.spec);
     let providers = Providers::new(specs, plan.seed, plan.router.epoch);
@@ -92,7 +119,7 @@ pub async fn live_run<O: Observer + Send + 'static>(
         requests,
         attempts,
         fault_spans,
-        calls: None,
+        calls,
     };
     Ok(LiveRun {
         end,
@@ -101,46 +128,86 @@ pub async fn live_run<O: Observer + Send + 'static>(
     })
 }
 
-/// [`live_run`] as what a report needs of it, and how late its latest arrival came.
+/// Beats, and notes how late the latest beat came: whatever kept this waiting kept everything waiting.
+async fn beat(clock: Clock, speed: f64, late: Arc<AtomicU64>) {
+    loop {
+        let due = clock.now() + BEAT.mul_f64(speed);
+        clock.sleep_until(due).await;
+        late.fetch_max(clock.now().nanos_since(due), Ordering::Relaxed);
+    }
+}
+
+/// What a report needs of a run over HTTP.
+#[derive(Debug)]
+pub struct LiveRecord<J> {
+    /// What it measured.
+    pub record: RunRecord,
+    /// As [`LiveRun::latest`].
+    pub latest: Duration,
+    /// Who heard it besides.
+    pub journal: J,
+}
+
+/// [`live_run`] as what a report needs of it. `journal` hears it too.
 ///
 /// # Errors
 ///
 /// As [`live_run`].
-pub async fn live_record(plan: &RunPlan, speed: f64) -> Result<(RunRecord, Duration), SimError> {
+pub async fn live_record<J: Observer + Send + 'static>(
+    plan: &RunPlan,
+    speed: f64,
+    journal: J,
+) -> Result<LiveRecord<J>, SimError> {
     let recorder = Recorder::new(recorder_setup(plan)?);
-    let run = live_run(plan, speed, recorder).await?;
-    let mut record = run.observer.finish(run.end.end);
+    let run = live_run(plan, speed, (recorder, journal)).await?;
+    let (recorder, journal) = run.observer;
+    let mut record = recorder.finish(run.end.end);
     record.arm = plan.arm;
     record.replication = plan.replication;
     record.fault_spans = sweep_run::fault_span_records(&run.end);
-    Ok((record, run.latest))
+    record.calls = run.end.calls;
+    Ok(LiveRecord {
+        record,
+        latest: run.latest,
+        journal,
+    })
 }
 
 /// What cannot be run so is refused, and never run otherwise.
-fn check(plan: &RunPlan, speed: f64) -> Result<(), SimError> {
-    let told = if !(speed.is_finite() && speed > 0.0) {
-        format!("a speed is a number above zero, found {speed}")
-    } else if plan.instances.count > 1 {
-        "it has several instances of the router, and one process drives one".to_owned()
-    } else if plan.client.is_some() {
-        "it has a client library before the router, which lives in virtual time alone".to_owned()
-    } else {
-        return Ok(());
-    };
-    Err(SimError::Live(told))
+fn check(speed: f64) -> Result<(), SimError> {
+    match speed.is_finite() && speed > 0.0 {
+        true => Ok(()),
+        false => Err(SimError::Live(format!(
+            "a speed is a number above zero, found {speed}"
+        ))),
+    }
 }
 
 /// Hears the router until the run is over.
 struct Heard<O> {
     observer: Option<O>,
     attempts: u64,
+    /// Those among them that a mirror sent.
+    of_mirrors: u64,
 }
 
 impl<O: Observer> Observer for Heard<O> {
     const LAST_LOOK: bool = O::LAST_LOOK;
+    const INPUTS: bool = O::INPUTS;
+
+    fn input(&mut self, at: Instant, router: &Router, input: &Input<'_>) {
+        self.observer.input(at, router, input);
+    }
+
+    fn decided(&mut self, router: &Router, decision: &Decision<'_>) {
+        self.observer.decided(router, decision);
+    }
 
     fn observe(&mut self, at: Instant, event: &Event<'_>) {
-        self.attempts += u64::from(matches!(event, Event::Sent { .. }));
+        if let Event::Sent { request, .. } = event {
+            self.attempts += 1;
+            self.of_mirrors += u64::from(request.is_mirror());
+        }
         if let Some(observer) = &mut self.observer {
             observer.observe(at, event);
         }
@@ -184,17 +251,22 @@ fn drive<O: Observer + Send + 'static>(
         clock: Clock::of_run(plan.router.epoch, speed),
         seed: plan.seed,
         proxies: false,
+        instances: plan.instances.count,
+        shared_state: plan.instances.shared_state,
     };
     let heard = Heard {
         observer: Some(observer),
         attempts: 0,
+        of_mirrors: 0,
     };
     LiveRouter::start(&plan.router, upstreams.collect(), options, heard)
         .map_err(|error| SimError::Live(error.to_string()))
 }
 
-/// An arrival as a call. Its lengths and its numbers are told in headers.
-fn call(plan: &RunPlan, id: RequestId, arrival: &Arrival, from: Option<Provenance<'_>>) -> Call {
+/// An arrival as a call, the first or a further try of it. Its lengths and its numbers are told in
+/// headers.
+pub(crate) fn call_of(plan: &RunPlan, id: RequestId, arrival: &Arrival, number: u64) -> Call {
+    let from = plan.workload.provenance(plan.seed, number);
     let name = plan.workload.models().get(usize::from(arrival.model));
     let (origin, overrides) = match from {
         Some(from) => (from.origin, from.overrides.cloned()),
@@ -251,6 +323,9 @@ fn act<O: Observer + Send + 'static>(live: &LiveRouter<O>, deed: Deed) {
         Deed::ClearCooldowns(deployment) => live.clear_cooldowns(deployment),
     };
 }
+
+/// Between two beats, of real time.
+const BEAT: Duration = Duration::from_millis(5);
 
 const REQUEST: axum::http::HeaderName = axum::http::HeaderName::from_static("x-mock-request");
 const ATTEMPT: axum::http::HeaderName = axum::http::HeaderName::from_static("x-mock-attempt");

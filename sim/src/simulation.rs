@@ -13,18 +13,17 @@ use std::{collections::BTreeMap, mem};
 use mock_providers::{Beginning, FaultSpan, ProviderCall, Providers};
 use reports::CallsRecord;
 use router::{
-    Attempt, DeploymentId, Instant, ModelId, Observer, Origin, Outcome, Request, RequestId, Router,
-    Step, Turn, Wait,
+    Attempt, DeploymentId, Fleet, Instant, ModelId, Observer, Origin, Outcome, Request, RequestId,
+    Router, Step, Turn, Wait,
 };
 use scenarios::{Arrival, Provenance, RunPlan};
 
-mod callers;
+pub(crate) mod callers;
 mod parked;
 
 use self::callers::Callers;
 use crate::{
-    EventQueue, SimError, Watch, deadline,
-    fleet::Fleet,
+    EventQueue, SimError, Watch, deadline, operator,
     unfinished::{State, Unfinished},
     watch::Progress,
 };
@@ -83,6 +82,8 @@ pub(crate) fn providers(plan: &RunPlan) -> Result<Providers, SimError> {
 /// The parts of a run.
 struct Simulation {
     fleet: Fleet,
+    /// Whether a deployment has a silent model, so that requests may have mirrors.
+    may_mirror: bool,
     providers: Providers,
     /// The router's ids of the workload's model names.
     models: Vec<ModelId>,
@@ -107,7 +108,9 @@ impl Simulation {
                 providers: plan.providers.len(),
             });
         }
-        let mut fleet = Fleet::new(plan)?;
+        let instances = plan.instances;
+        let (count, shares) = (instances.count, instances.shared_state);
+        let mut fleet = Fleet::new(&plan.router, plan.seed, count, shares)?;
         let models = plan
             .workload
             .models()
@@ -116,6 +119,7 @@ impl Simulation {
             .collect();
         Ok(Self {
             fleet,
+            may_mirror: deployments.iter().any(|one| one.silent_model.is_some()),
             providers: providers(plan)?,
             models,
             queue: EventQueue::new(),
@@ -146,7 +150,7 @@ impl Simulation {
             while let Some(action) = actions.as_slice().first().filter(|a| a.at <= until) {
                 self.run_until(action.at, &mut now, observer)?;
                 now = action.at;
-                self.fleet.act(action, observer);
+                operator::act(&mut self.fleet, action, observer);
                 actions.next();
             }
             self.run_until(until, &mut now, observer)?;
@@ -294,7 +298,7 @@ impl Simulation {
         observer: &mut impl Observer,
     ) -> Result<(), SimError> {
         self.take_step(now, place, turn.step)?;
-        if self.fleet.may_mirror {
+        if self.may_mirror {
             self.mirror(now, place, observer)?;
         }
         match turn.released {

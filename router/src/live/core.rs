@@ -11,13 +11,15 @@ use tokio::sync::oneshot;
 use super::{alert_webhook::AlertWebhook, clock::Clock};
 use crate::{
     alerts::Alerts,
+    fleet::Fleet,
+    inputs::{Decision, Input},
     observe::{Event, Observer},
     request::RequestId,
     router::Router,
     time::Instant,
 };
 
-/// A router that several requests share.
+/// A router that several requests share, or several instances of it.
 #[derive(Debug)]
 pub(super) struct Core<O> {
     state: Mutex<State<O>>,
@@ -27,7 +29,7 @@ pub(super) struct Core<O> {
 /// What the lock guards.
 #[derive(Debug)]
 pub(super) struct State<O> {
-    pub(super) router: Router,
+    pub(super) fleet: Fleet,
     pub(super) ears: Ears<O>,
     /// Who waits for a slot, and how to wake it.
     pub(super) parked: BTreeMap<RequestId, oneshot::Sender<()>>,
@@ -45,6 +47,7 @@ pub(super) struct Ears<O> {
 
 impl<O: Observer> Observer for Ears<O> {
     const LAST_LOOK: bool = O::LAST_LOOK;
+    const INPUTS: bool = O::INPUTS;
 
     fn observe(&mut self, at: Instant, event: &Event<'_>) {
         if let Some(alerts) = &mut self.alerts {
@@ -52,14 +55,22 @@ impl<O: Observer> Observer for Ears<O> {
         }
         self.observer.observe(at, event);
     }
+
+    fn input(&mut self, at: Instant, router: &Router, input: &Input<'_>) {
+        self.observer.input(at, router, input);
+    }
+
+    fn decided(&mut self, router: &Router, decision: &Decision<'_>) {
+        self.observer.decided(router, decision);
+    }
 }
 
 impl<O: Observer> Core<O> {
-    pub(super) fn new(router: Router, observer: O, webhook: Option<AlertWebhook>) -> Self {
-        let alerts = webhook.is_some().then(|| Alerts::new(router.config()));
+    pub(super) fn new(fleet: Fleet, observer: O, webhook: Option<AlertWebhook>) -> Self {
+        let alerts = webhook.is_some().then(|| Alerts::new(fleet.at(0).config()));
         Self {
             state: Mutex::new(State {
-                router,
+                fleet,
                 ears: Ears { alerts, observer },
                 parked: BTreeMap::new(),
                 latest: Instant::ZERO,

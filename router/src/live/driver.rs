@@ -19,6 +19,7 @@ use super::{
     upstream::Upstream,
 };
 use crate::{
+    fleet::Fleet,
     observe::Observer,
     outcome::Outcome,
     profile::Profile,
@@ -108,26 +109,30 @@ impl<O: Observer + Send + 'static> LiveRouter<O> {
         self.shared.clock
     }
 
-    /// Looks at the router and at who hears it.
+    /// Looks at the router, of several instances at the first, and at who hears it.
     pub fn look<T>(&self, look: impl FnOnce(&Router, &mut O, Instant) -> T) -> T {
+        self.look_at_all(|fleet, observer, now| look(fleet.at(0), observer, now))
+    }
+
+    /// Looks at all instances, and at who hears them.
+    pub fn look_at_all<T>(&self, look: impl FnOnce(&Fleet, &mut O, Instant) -> T) -> T {
         self.shared.core.with(&self.shared.clock, |state, now| {
-            look(&state.router, &mut state.ears.observer, now)
+            look(&state.fleet, &mut state.ears.observer, now)
         })
     }
 
-    /// Ends the cooldown of a deployment, or of all; gives how many there were.
+    /// Ends the cooldown of a deployment, or of all, in each instance; gives how many there were.
     pub fn clear_cooldowns(&self, deployment: Option<DeploymentId>) -> usize {
-        self.shared
-            .core
-            .with(&self.shared.clock, |state, now| match deployment {
-                Some(deployment) => {
-                    let ended = state
-                        .router
-                        .clear_cooldown(now, deployment, &mut state.ears);
-                    usize::from(ended)
-                }
-                None => state.router.clear_cooldowns(now, &mut state.ears),
-            })
+        self.shared.core.with(&self.shared.clock, |state, now| {
+            let ears = &mut state.ears;
+            let each = (0..state.fleet.count()).map(|instance| {
+                (state.fleet).give(instance, |router| match deployment {
+                    Some(one) => usize::from(router.clear_cooldown(now, one, ears)),
+                    None => router.clear_cooldowns(now, ears),
+                })
+            });
+            each.sum()
+        })
     }
 
     /// Posts the alerts that are left. Nothing if calls are still under way elsewhere.
@@ -148,7 +153,7 @@ impl<O: Observer + Send + 'static> LiveRouter<O> {
             id,
         } = call;
         self.shared.core.with(&self.shared.clock, |state, _| {
-            let router = &mut state.router;
+            let router = state.fleet.at(0);
             let brought = overrides.iter().flat_map(|own| own.names());
             let new = brought.chain([model.as_str()]);
             let new = new.filter(|name| !router.knows(name)).count();
@@ -156,7 +161,7 @@ impl<O: Observer + Send + 'static> LiveRouter<O> {
             if new > 0 && router.names() + new > most {
                 return Err(TooManyNames);
             }
-            let model = router.model(&model);
+            let model = state.fleet.model(&model);
             let request = Request {
                 id: id.unwrap_or_else(|| state.number()),
                 model,
@@ -195,7 +200,7 @@ impl<O: Observer + Send + 'static> Shared<O> {
 
     fn scope(&self, group: ModelId) -> Scope {
         let shared = self.core.with(&self.clock, |state, _| {
-            let name = state.router.model_name(group);
+            let name = state.fleet.at(0).model_name(group);
             let has = |group: &Vec<String>| group.iter().any(|n| n == name);
             self.caching_groups.iter().position(has)
         });

@@ -5,7 +5,11 @@ use std::sync::Arc;
 
 use tokio::sync::oneshot;
 
-use super::{driver::Shared, payload::Sending};
+use super::{
+    core::{Ears, State},
+    driver::Shared,
+    payload::Sending,
+};
 use crate::{
     observe::Observer,
     outcome::Outcome,
@@ -30,6 +34,8 @@ pub(super) enum Order {
 pub(super) struct Flight<O: Observer + Send + 'static> {
     shared: Arc<Shared<O>>,
     held: Option<Held>,
+    /// The instance of the router that it went to.
+    instance: usize,
     /// Mirrors that its latest turn began.
     pub(super) mirrors: Vec<Request>,
 }
@@ -39,12 +45,16 @@ impl<O: Observer + Send + 'static> Flight<O> {
         Self {
             shared,
             held: None,
+            instance: 0,
             mirrors: Vec::new(),
         }
     }
 
     /// The request arrives.
     pub(super) fn arrive(&mut self, request: Request) -> Order {
+        let id = request.id;
+        let of_request = |state: &mut State<O>, _| state.fleet.of_request(id);
+        self.instance = self.shared.core.with(&self.shared.clock, of_request);
         self.turn(|router, now, obs, held| {
             assert!(held.is_none(), "it arrives once");
             router.arrive(now, request, obs)
@@ -87,25 +97,32 @@ impl<O: Observer + Send + 'static> Flight<O> {
             return;
         };
         self.shared.core.with(&self.shared.clock, |state, now| {
-            let released = state.router.first_token(now, attempt, &mut state.ears);
+            let ears = &mut state.ears;
+            let first = |router: &mut Router| router.first_token(now, attempt, ears);
+            let released = state.fleet.give(self.instance, first);
             state.wake(released);
         });
     }
 
     fn turn(
         &mut self,
-        input: impl FnOnce(&mut Router, Instant, &mut super::core::Ears<O>, Option<Held>) -> Turn,
+        input: impl FnOnce(&mut Router, Instant, &mut Ears<O>, Option<Held>) -> Turn,
     ) -> Order {
         let held = self.held.take();
-        let (kept, mirrors) = (&mut self.held, &mut self.mirrors);
+        let (kept, mirrors, instance) = (&mut self.held, &mut self.mirrors, self.instance);
         self.shared.core.with(&self.shared.clock, |state, now| {
-            let Turn { step, released } = input(&mut state.router, now, &mut state.ears, held);
-            mirrors.extend(std::iter::from_fn(|| state.router.take_mirror()));
+            let ears = &mut state.ears;
+            let Turn { step, released } = state.fleet.give(instance, |router| {
+                let turn = input(router, now, ears, held);
+                mirrors.extend(std::iter::from_fn(|| router.take_mirror()));
+                turn
+            });
             state.wake(released);
+            let router = state.fleet.at(instance);
             match step {
                 Step::Send(attempt) => {
-                    let fallbacks = state.router.trail(&attempt).fallbacks;
-                    let sending = Sending::new(&attempt, &state.router.plan(&attempt), fallbacks);
+                    let fallbacks = router.trail(&attempt).fallbacks;
+                    let sending = Sending::new(&attempt, &router.plan(&attempt), fallbacks);
                     *kept = Some(Held::Attempt(attempt));
                     Order::Send(sending)
                 }
@@ -136,7 +153,9 @@ impl<O: Observer + Send + 'static> Drop for Flight<O> {
             if let Held::Parked(parked) = &held {
                 state.parked.remove(&parked.request());
             }
-            let released = state.router.cancel(now, held, &mut state.ears);
+            let ears = &mut state.ears;
+            let cancel = |router: &mut Router| router.cancel(now, held, ears);
+            let released = state.fleet.give(self.instance, cancel);
             state.wake(released);
         });
     }

@@ -13,9 +13,7 @@ use super::{
     payload::Endpoint,
     upstream::Upstream,
 };
-use crate::{
-    config::RouterConfig, error::ConfigError, observe::Observer, rng::Seed, router::Router,
-};
+use crate::{config::RouterConfig, error::ConfigError, fleet::Fleet, observe::Observer, rng::Seed};
 
 /// How a live router is driven.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +24,11 @@ pub struct LiveOptions {
     pub seed: Seed,
     /// Whether `HTTP_PROXY` and its like are obeyed.
     pub proxies: bool,
+    /// How many instances of the router there are, at least one. Requests go round them by their
+    /// numbers ([`Fleet::of_request`]), and each decides by itself.
+    pub instances: u32,
+    /// Whether they share a store.
+    pub shared_state: bool,
 }
 
 /// Why a live router does not start.
@@ -77,6 +80,8 @@ impl<O: Observer + Send + 'static> LiveRouter<O> {
             clock,
             seed,
             proxies,
+            instances,
+            shared_state,
         } = options;
         let mut config = config.clone();
         config.epoch = clock.epoch();
@@ -107,10 +112,10 @@ impl<O: Observer + Send + 'static> LiveRouter<O> {
         if !proxies {
             client = client.no_proxy();
         }
-        let router = Router::new(&config, seed)?;
-        let first_names = router.names();
+        let fleet = Fleet::new(&config, seed, instances, shared_state)?;
+        let first_names = fleet.at(0).names();
         let shared = Shared {
-            core: Core::new(router, observer, webhook),
+            core: Core::new(fleet, observer, webhook),
             clock,
             profile: config.profile,
             targets,

@@ -42,6 +42,8 @@ fn options() -> LiveOptions {
         clock: Clock::start(),
         seed: Seed(3),
         proxies: false,
+        instances: 1,
+        shared_state: false,
     }
 }
 

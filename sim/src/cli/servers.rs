@@ -33,6 +33,10 @@ pub(crate) struct LiveArgs {
     /// time counts; where the machine cannot keep up, the exit code is 3.
     #[arg(long, value_name = "F", default_value_t = 4.0, value_parser = speed)]
     pub(crate) speed: f64,
+    /// Write every input and decision of the first replication's router to this file, for `routelab
+    /// replay`.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) journal: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }
@@ -66,6 +70,10 @@ pub(crate) struct ServeArgs {
     /// After an interrupt or SIGTERM, how long requests under way may take to end, in seconds.
     #[arg(long, value_name = "S", default_value_t = 30, value_parser = clap::value_parser!(u32).range(0..=3_600))]
     pub(crate) grace_s: u32,
+    /// Append every input and decision of the router to this file, for `routelab replay`: no prompts, no
+    /// answers, no keys.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) journal: Option<PathBuf>,
 }
 
 fn speed(text: &str) -> Result<f64, String> {

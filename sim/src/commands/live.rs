@@ -7,7 +7,7 @@ use std::{num::NonZeroUsize, time::Duration};
 use scenarios::RunPlan;
 use sim::{live_record, run_plans};
 
-use super::{Ended, compare, compare::Side, run};
+use super::{Ended, compare, compare::Side, replay, run};
 use crate::{cli::LiveArgs, complaint::Complaint, output, progress::note};
 
 pub(super) fn live(args: &LiveArgs) -> Result<Ended, Complaint> {
@@ -44,7 +44,13 @@ pub(super) fn live(args: &LiveArgs) -> Result<Ended, Complaint> {
             arm: 1,
             ..plan.clone()
         };
-        let (record, late) = runtime.block_on(live_record(&plan, args.speed))?;
+        let journal = args.journal.as_deref().filter(|_| number == 0);
+        let journal = journal.map(|file| replay::begin(file, &plan)).transpose()?;
+        let run = runtime.block_on(live_record(&plan, args.speed, journal))?;
+        let (record, late) = (run.record, run.latest);
+        if let (Some(journal), Some(file)) = (run.journal, &args.journal) {
+            replay::finish(journal, file)?;
+        }
         records.push(record);
         latest = latest.max(late);
     }

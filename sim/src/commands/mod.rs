@@ -10,6 +10,7 @@ mod live;
 mod mock;
 mod plan;
 mod probe;
+mod replay;
 mod run;
 mod serve;
 mod settings_text;
@@ -34,7 +35,7 @@ use crate::{
 pub(crate) enum Ended {
     /// All is well.
     Done,
-    /// An expectation of the scenario failed.
+    /// An expectation of the scenario failed, or what should be the same is not.
     ExpectationFailed,
     /// The user interrupted; what was finished is kept.
     Interrupted,
@@ -61,6 +62,7 @@ pub(crate) fn execute(cli: Cli) -> Result<Ended, Complaint> {
         Some(Command::Mock(args)) => mock::mock(&args),
         Some(Command::Live(args)) => live::live(&args),
         Some(Command::Serve(args)) => serve::serve(&args),
+        Some(Command::Replay { file }) => replay::replay(&file),
         Some(Command::Completions { shell }) => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "routelab", &mut script);

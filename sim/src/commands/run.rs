@@ -7,7 +7,7 @@ use reports::{RunRecord, SweepRecord};
 use scenarios::{Expectation, RunPlan, Scenario};
 use sim::{Finding, SpendLog, Verdict, add_hindsight, judge, run_plans, simulate, sweep_record};
 
-use super::Ended;
+use super::{Ended, replay};
 use crate::{
     cli::{Format, OutputArgs, RunArgs},
     complaint::Complaint,
@@ -24,6 +24,9 @@ pub(super) fn run(args: &RunArgs) -> Result<Ended, Complaint> {
     let scenario = args.scenario.load()?;
     if let Some(file) = &args.spend_log {
         write_spend_log(&scenario, file)?;
+    }
+    if let Some(file) = &args.journal {
+        replay::write_journal(&scenario, file)?;
     }
     run_scenario(&scenario, command, args.hindsight, &args.output)
 }

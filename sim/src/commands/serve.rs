@@ -27,7 +27,8 @@ pub(super) fn serve(args: &ServeArgs) -> Result<Ended, Complaint> {
     }
     let refused = |error: &dyn Display| Complaint::Usage {
         message: error.to_string(),
-        help: "choose another address with --listen, or mend the config".to_owned(),
+        help: "choose another address with --listen or file with --journal, or mend the config"
+            .to_owned(),
     };
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -50,6 +51,8 @@ pub(super) fn serve(args: &ServeArgs) -> Result<Ended, Complaint> {
         body_timeout: seconds(args.body_timeout_s),
         largest_body: args.max_body_mib as usize * (1 << 20),
         proxies: true,
+        journal: args.journal.clone(),
+        tell: note,
     };
     let welcome = welcome(&config);
     let opening = FrontDoor::open(config, options, args.listen);

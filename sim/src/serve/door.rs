@@ -4,6 +4,7 @@ use std::{
     collections::BTreeSet,
     io,
     net::SocketAddr,
+    path::PathBuf,
     pin::pin,
     sync::{Arc, atomic::AtomicU64},
     time::Duration,
@@ -31,11 +32,13 @@ use super::{
     asked::Wanted,
     config::ServeConfig,
     metrics::Metrics,
+    recorded::{self, Heard},
     routes::{self, Desk},
 };
+use crate::journal::Head;
 
 /// Limits of a front door, and how its router is driven.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ServeOptions {
     /// The seed of the router's draws.
     pub seed: Seed,
@@ -49,6 +52,10 @@ pub struct ServeOptions {
     pub largest_body: usize,
     /// Whether `HTTP_PROXY` and its like are obeyed on the way to providers.
     pub proxies: bool,
+    /// Where every input and decision of the router is written, at the end of what is there.
+    pub journal: Option<PathBuf>,
+    /// Hears what an operator should know while the door is open.
+    pub tell: fn(&str),
 }
 
 impl Default for ServeOptions {
@@ -60,6 +67,8 @@ impl Default for ServeOptions {
             body_timeout: Duration::from_secs(60),
             largest_body: 64 << 20,
             proxies: true,
+            journal: None,
+            tell: |_| (),
         }
     }
 }
@@ -78,17 +87,28 @@ pub enum ServeError {
     /// The router does not start.
     #[error(transparent)]
     Start(#[from] StartError),
+    /// The journal cannot be written.
+    #[error("cannot write the journal {file}: {source}")]
+    Journal {
+        /// Its file.
+        file: String,
+        /// What the system says.
+        source: io::Error,
+    },
 }
 
 /// A front door that is open. It closes when this is dropped, or with [`stop`](Self::stop).
 #[derive(Debug)]
 pub struct FrontDoor {
     address: SocketAddr,
-    live: LiveRouter<Metrics>,
+    live: LiveRouter<Heard>,
     connections: u32,
     places: Arc<Semaphore>,
     stop: watch::Sender<bool>,
     task: JoinHandle<()>,
+    /// Keeps the journal, if there is one.
+    keeper: Option<JoinHandle<()>>,
+    tell: fn(&str),
 }
 
 impl FrontDoor {
@@ -96,7 +116,7 @@ impl FrontDoor {
     ///
     /// # Errors
     ///
-    /// If the router does not start, or the address is not to be had.
+    /// If the router does not start, the address is not to be had, or the journal cannot be written.
     pub async fn open(
         config: ServeConfig,
         options: ServeOptions,
@@ -107,18 +127,32 @@ impl FrontDoor {
             clock,
             seed: options.seed,
             proxies: options.proxies,
+            instances: 1,
+            shared_state: false,
         };
-        let live = LiveRouter::start(&config.router, config.upstreams, driven, Metrics::default())?;
         let listen = |source| ServeError::Listen { address, source };
         let listener = TcpListener::bind(address).await.map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;
+        let router = RouterConfig {
+            epoch: clock.epoch(),
+            ..config.router
+        };
+        let begin = |file: PathBuf| {
+            let begun = recorded::begin(&file, &Head::new(options.seed, &router));
+            let file = file.display().to_string();
+            begun.map_err(|source| ServeError::Journal { file, source })
+        };
+        let journal = options.journal.map(begin).transpose()?;
+        let keeps = journal.is_some();
+        let heard = (Metrics::default(), journal);
+        let live = LiveRouter::start(&router, config.upstreams, driven, heard)?;
         let desk = Desk {
             live: live.clone(),
             master_key: config.master_key,
-            wanted: Wanted::by(&config.router),
+            wanted: Wanted::by(&router),
             largest_body: options.largest_body,
             body_timeout: options.body_timeout,
-            models: models(&config.router),
+            models: models(&router),
             began: clock.epoch().unix_seconds(),
             numbers: AtomicU64::new(0),
         };
@@ -130,8 +164,12 @@ impl FrontDoor {
                 .with_state(Arc::new(desk)),
             places: Arc::clone(&places),
             head_timeout: options.head_timeout,
-            stopped,
+            stopped: stopped.clone(),
         };
+        let keeper = keeps.then(|| {
+            let keeping = recorded::keep(live.clone(), stopped, options.tell);
+            tokio::spawn(keeping)
+        });
         Ok(Self {
             address,
             live,
@@ -139,6 +177,8 @@ impl FrontDoor {
             places,
             stop,
             task: tokio::spawn(porter.receive(listener)),
+            keeper,
+            tell: options.tell,
         })
     }
 
@@ -171,6 +211,10 @@ impl FrontDoor {
         drop((&mut self.task).await);
         let all = self.places.acquire_many(self.connections);
         let drained = timeout(patience, all).await.is_ok();
+        if let Some(keeper) = self.keeper.take() {
+            drop(keeper.await);
+            recorded::flush(&self.live, self.tell);
+        }
         self.live.clone().close().await;
         drained
     }

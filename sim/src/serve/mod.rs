@@ -12,6 +12,7 @@
 //! | `answered.rs`, `failed.rs`, `refusal.rs` | replies and errors as OpenAI's clients expect them |
 //! | `state.rs` | health and cooldowns, for operators |
 //! | `metrics.rs` | counts for Prometheus |
+//! | `recorded.rs` | the journal |
 
 mod addresses;
 mod answered;
@@ -21,6 +22,7 @@ mod door;
 mod failed;
 mod fields;
 mod metrics;
+mod recorded;
 mod refusal;
 mod routes;
 mod state;

@@ -15,7 +15,7 @@ use tokio::time::timeout;
 use super::{
     answered,
     asked::{self, Asked, Wanted},
-    metrics::Metrics,
+    recorded::Heard,
     refusal::Refusal,
     state,
 };
@@ -23,7 +23,7 @@ use super::{
 /// What all requests share.
 #[derive(Debug)]
 pub(super) struct Desk {
-    pub(super) live: LiveRouter<Metrics>,
+    pub(super) live: LiveRouter<Heard>,
     pub(super) master_key: Option<Secret>,
     pub(super) wanted: Wanted,
     pub(super) largest_body: usize,
@@ -221,7 +221,7 @@ impl Desk {
     fn metrics(&self) -> Response {
         let text = self
             .live
-            .look(|router, metrics, now| metrics.text(router, now));
+            .look(|router, (metrics, _), now| metrics.text(router, now));
         let mut response = Response::new(Body::from(text));
         let kind = HeaderValue::from_static("text/plain; version=0.0.4");
         response.headers_mut().insert(header::CONTENT_TYPE, kind);

@@ -433,7 +433,7 @@ impl Simulation {
 /// The answer's `retry-after`, as LiteLLM's proxy gives it: for its own refusals only, in whole
 /// seconds. A provider's comes under a name that libraries do not read. (Observed of the proxies of
 /// 1.92.0 and 1.110.2.)
-fn told(error: &RouteError) -> Option<Duration> {
+pub(crate) fn told(error: &RouteError) -> Option<Duration> {
     let RouteError::NoDeployments { try_again_in, .. } = error else {
         return None;
     };
@@ -442,7 +442,7 @@ fn told(error: &RouteError) -> Option<Duration> {
 }
 
 /// An exception without a status is a 500 to those who call over HTTP.
-const STATUS_OF_THE_REST: u16 = 500;
+pub(crate) const STATUS_OF_THE_REST: u16 = 500;
 
 /// What comes at the last moment comes in time.
 const A_TICK: Duration = Duration::from_nanos(1);

@@ -22,7 +22,7 @@ impl Simulation {
             let admitted = |router: &mut Router| router.admitted(now, parked, observer);
             let turn = self.fleet.give(instance, admitted);
             self.take_step(now, place, turn.step)?;
-            if self.fleet.may_mirror {
+            if self.may_mirror {
                 self.mirror(now, place, observer)?;
             }
             released = turn.released;

@@ -32,10 +32,9 @@ fn what_cannot_be_run_over_http_is_told() {
     let folder = Folder::new("live-wrong").with("tiny.yaml", TINY);
     for (arguments, says) in [
         (
-            &["live", "several-instances", "--set", "instances.count=3"][..],
-            "several instances",
+            &["live", "tiny.yaml", "--speed", "0"][..],
+            "from 0.01 to 1000",
         ),
-        (&["live", "tiny.yaml", "--speed", "0"], "from 0.01 to 1000"),
         (&["live", "none.yaml"], "none.yaml"),
     ] {
         assert!(told(&folder, arguments).contains(says), "{arguments:?}");

@@ -10,6 +10,7 @@ mod live;
 mod mock;
 mod plan;
 mod probe;
+mod replay;
 mod results;
 mod serve;
 mod tune;

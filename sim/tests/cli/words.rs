@@ -31,6 +31,7 @@ fn help_of_each_command_tells_its_options() {
         "calibrate",
         "plan",
         "probe",
+        "replay",
     ] {
         let left = folder.routelab(&[command, "--help"]);
 

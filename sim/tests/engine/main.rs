@@ -14,6 +14,7 @@ mod blame;
 mod broken;
 mod callers;
 mod instances;
+mod journal;
 #[path = "record/saw.rs"]
 mod saw;
 

@@ -20,6 +20,8 @@ async fn live(url: &str, profile: Profile, fault: &Value, stream: bool) -> Saw {
         clock: Clock::start(),
         seed: Seed(1),
         proxies: false,
+        instances: 1,
+        shared_state: false,
     };
     let target = || Target::open_ai(format!("{url}/m/v1"), None);
     let live = LiveRouter::start(&config, vec![target(), target()], options, ()).unwrap();

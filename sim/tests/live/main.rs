@@ -2,6 +2,8 @@
 //! is let in, and that nothing is left behind.
 
 #![allow(
+    clippy::print_stderr,
+    clippy::print_stdout,
     clippy::unwrap_used,
     clippy::wildcard_enum_match_arm,
     reason = "a test that cannot go on has failed, and looks at few events"
@@ -10,6 +12,7 @@
 mod abuse;
 mod answers;
 mod faults;
+mod journal;
 mod operators;
 #[path = "../engine/record/saw.rs"]
 mod saw;

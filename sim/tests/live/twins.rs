@@ -3,7 +3,11 @@
 
 use router::{Event, Instant, Observer};
 use scenarios::{LoadOptions, RunPlan, Scenario, Source};
-use sim::{live_run, simulate};
+use sim::{
+    RunEnd,
+    journal::{Head, Journal, replay},
+    live_run, simulate,
+};
 
 /// Decisions in their order, without times.
 #[derive(Debug, Default)]
@@ -92,45 +96,143 @@ workload:
   lengths: {prompt: {constant: 10}, output: {constant: 8}}
 ";
 
+/// Runs a plan over HTTP, more and more slowly, until it comes out as in virtual time. Only a machine
+/// that kept up can show that it does not: if none of the runs was in time, nothing is said.
+async fn same<T, O>(plan: &RunPlan, hear: fn() -> O, of: fn(&RunEnd, &O) -> T)
+where
+    T: PartialEq + std::fmt::Debug,
+    O: Observer + Send + 'static,
+{
+    let mut heard = hear();
+    let end = simulate(plan, &mut heard).unwrap();
+    let simulated = of(&end, &heard);
+    for speed in [4.0, 2.0, 1.0] {
+        let run = live_run(plan, speed, hear()).await.unwrap();
+        let live = of(&run.end, &run.observer);
+        if live == simulated {
+            return;
+        }
+        assert!(
+            run.latest > IN_TIME,
+            "{:?} late at speed {speed}:\n live {live:?}\n sim  {simulated:?}",
+            run.latest
+        );
+    }
+    eprintln!("undecided: this machine was too slow, even in real time");
+}
+
+/// No decision of these plans hangs on less, in the run's time.
+const IN_TIME: std::time::Duration = std::time::Duration::from_millis(30);
+
+fn decided(end: &RunEnd, decisions: &Decisions) -> (Vec<String>, [u64; 2]) {
+    (decisions.0.clone(), [end.requests, end.attempts])
+}
+
 #[tokio::test]
 async fn scripted_outcomes_lead_to_the_same_decisions_over_http() {
-    let twins = ["litellm-1.110", "litellm-1.92", "corrected"].map(|profile| {
+    for profile in ["litellm-1.110", "litellm-1.92", "corrected"] {
         let plan = plan(&SCRIPTED.replace("PROFILE", profile));
-        let live = plan.clone();
-        let live = tokio::spawn(async move {
-            let run = live_run(&live, 4.0, Decisions::default()).await;
-            run.unwrap()
-        });
-        (profile, plan, live)
-    });
-    for (profile, plan, live) in twins {
         let mut simulated = Decisions::default();
-        let end = simulate(&plan, &mut simulated).unwrap();
+        simulate(&plan, &mut simulated).unwrap();
+        let benched = simulated.0.iter().filter(|told| told.contains("benched"));
+        assert!(benched.count() > 0, "{profile}: {:?}", simulated.0);
 
-        let run = live.await.unwrap();
-        let (live_end, live) = (run.end, run.observer);
-
-        assert_eq!(live.0, simulated.0, "{profile}");
-        assert_eq!(
-            (live_end.requests, live_end.attempts),
-            (end.requests, end.attempts)
-        );
-        let benched = live.0.iter().filter(|told| told.contains("benched"));
-        assert!(benched.count() > 0, "{profile}: {:?}", live.0);
+        same(&plan, Decisions::default, decided).await;
     }
 }
 
 #[tokio::test]
-async fn what_one_process_cannot_drive_is_told() {
-    let text = SCRIPTED.replace("PROFILE", "corrected") + "instances: {count: 2}\n";
-    let several = live_run(&plan(&text), 1.0, ()).await;
-    let speed = live_run(&plan(&SCRIPTED.replace("PROFILE", "corrected")), 0.0, ()).await;
+async fn a_run_over_http_equals_the_replay_of_its_journal() {
+    let plan = plan(&SCRIPTED.replace("PROFILE", "corrected"));
+    let journal = Journal::begin(Vec::new(), &Head::of_plan(&plan)).unwrap();
 
-    assert!(
-        several
-            .unwrap_err()
-            .to_string()
-            .contains("several instances")
+    let run = live_run(&plan, 8.0, journal).await.unwrap();
+
+    let journal = run.observer.finish().unwrap();
+    let replayed = replay(&journal[..]).unwrap();
+    assert_eq!(replayed.difference, None);
+    assert_eq!(
+        (replayed.requests, replayed.attempts, replayed.unfinished),
+        (run.end.requests, run.end.attempts, 0)
     );
-    assert!(speed.unwrap_err().to_string().contains("speed"));
+}
+
+#[tokio::test]
+async fn instances_that_share_a_store_decide_over_http_as_in_virtual_time() {
+    let text = SCRIPTED.replace("PROFILE", "litellm-1.110");
+    let plans = ["true", "false"].map(|shared| {
+        plan(&format!(
+            "{text}instances: {{count: 2, shared_state: {shared}}}\n"
+        ))
+    });
+    let seen = plans.map(|plan| {
+        let mut simulated = Decisions::default();
+        simulate(&plan, &mut simulated).unwrap();
+        (plan, simulated.0)
+    });
+    assert_ne!(seen[0].1, seen[1].1, "a store makes a difference");
+    for (plan, _) in seen {
+        same(&plan, Decisions::default, decided).await;
+    }
+}
+
+/// A library that tries again before a router that does not, and callers of little patience. Half of
+/// the attempts fail, and some never end.
+const CALLED: &str = "
+purpose: A test of callers.
+kind: terminating
+replications: 1
+profile: PROFILE
+litellm:
+  model_list:
+    - {model_name: m, litellm_params: {model: openai/a}, model_info: {id: a}}
+    - {model_name: m, litellm_params: {model: openai/b}, model_info: {id: b}}
+  router_settings: {num_retries: 0, disable_cooldowns: true, timeout: 3, stream_timeout: 3}
+providers:
+  default:
+    latency: {first_token: {constant: {ms: 20}}, per_output_token: {constant: {ms: 1}}}
+    faults: [{error_rate: {share: 0.4, status: 503}}, {hang: {share: 0.2}}]
+workload:
+  stream_share: 0.5
+  arrivals: {constant: {per_second: 2}}
+  duration_s: 20
+  lengths: {prompt: {constant: 10}, output: {constant: 8}}
+client: {sdk: openai, max_retries: 2, timeout_s: 1, patience: {constant_s: 1.6}}
+";
+
+#[tokio::test]
+async fn callers_try_again_and_hang_up_over_http_as_in_virtual_time() {
+    for profile in ["litellm-1.110", "corrected"] {
+        let plan = plan(&CALLED.replace("PROFILE", profile));
+        let calls = simulate(&plan, &mut ()).unwrap().calls.unwrap();
+        assert!(
+            calls.requests > calls.calls && calls.hung_up > 0,
+            "{calls:?}"
+        );
+
+        same(&plan, || (), |end, ()| counts(end)).await;
+    }
+}
+
+fn counts(end: &RunEnd) -> [u64; 8] {
+    let calls = end.calls.as_ref().unwrap();
+    [
+        calls.calls,
+        calls.requests,
+        calls.attempts,
+        calls.answered,
+        calls.failed,
+        calls.timed_out,
+        calls.hung_up,
+        calls.unheard,
+    ]
+}
+
+#[tokio::test]
+async fn a_speed_of_nothing_is_told() {
+    let plan = plan(&SCRIPTED.replace("PROFILE", "corrected"));
+
+    let refused = live_run(&plan, 0.0, ()).await;
+
+    assert!(refused.unwrap_err().to_string().contains("speed"));
 }
