@@ -168,7 +168,8 @@ impl<'a> Comparison<'a> {
     }
 }
 
-fn verdict(paired: &PairedDifference, adjusted: f64, better: Better) -> Verdict {
+/// What a difference says whose p-value was corrected for many.
+pub(crate) fn verdict(paired: &PairedDifference, adjusted: f64, better: Better) -> Verdict {
     match better.improves(paired.difference.mean) {
         Some(true) if adjusted < 1.0 - stats::CONFIDENCE => Verdict::Better,
         Some(false) if adjusted < 1.0 - stats::CONFIDENCE => Verdict::Worse,

@@ -4,6 +4,7 @@ use crate::{
     advice::{Findings, findings},
     aligned::{aligned, chars},
     blames_table::BlamesTable,
+    console_pictures::pictures,
     overview::{NARROW, NARROW_OF_CALLS, Overview, Row},
     record::SweepRecord,
     senders_table::SendersTable,
@@ -39,6 +40,7 @@ pub fn console(sweep: &SweepRecord) -> String {
         let order = overview.order();
         text.push_str(&order.map_or_else(String::new, |order| wrapped(&order, "")));
     }
+    text.push_str(&pictures(sweep));
     if let Some(SendersTable { titles, rows }) = SendersTable::new(sweep) {
         text.push_str("\nBy sender\n");
         let lines: Vec<Vec<String>> = [titles].into_iter().chain(rows).collect();

@@ -9,12 +9,14 @@
 
 mod advice;
 mod aligned;
+mod along;
 mod blame;
 mod blames_table;
 mod calls;
 mod capacity;
 mod comparison;
 mod console;
+mod console_pictures;
 mod distribution;
 mod effects;
 mod error;

@@ -1,4 +1,4 @@
-//! Pictures for a terminal, of one line each: bars in block characters.
+//! Pictures for a terminal, of one line each, in block characters: bars, and lines of blocks by height.
 
 /// A bar of at most `width` characters for a share from 0 to 1, to an eighth of a character.
 #[must_use]
@@ -10,6 +10,20 @@ pub fn bar(share: f64, width: usize) -> String {
     text
 }
 
+/// The block of a share from 0 to 1, of eight heights.
+pub(crate) fn block(share: f64) -> char {
+    let top = HEIGHTS.len() - 1;
+    HEIGHTS[whole(share.clamp(0.0, 1.0) * crate::stats::size(top)).min(top)]
+}
+
+/// A block for each share from 0 to 1; a gap where there is none.
+pub(crate) fn sparkline(shares: &[Option<f64>]) -> String {
+    shares
+        .iter()
+        .map(|share| share.map_or(' ', block))
+        .collect()
+}
+
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -19,6 +33,7 @@ fn whole(value: f64) -> usize {
     value.round() as usize
 }
 
+const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const PARTS: [char; 7] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
 #[cfg(test)]
@@ -33,5 +48,13 @@ mod tests {
         assert_eq!(bar(1e-9, 4), "▏");
         assert_eq!(bar(0.0, 4), "");
         assert_eq!(bar(7.0, 2), "██");
+    }
+
+    #[test]
+    fn a_line_of_blocks_is_as_high_as_its_shares_and_has_gaps() {
+        let shares = [Some(0.0), Some(0.5), None, Some(1.0), Some(9.0)];
+
+        assert_eq!(sparkline(&shares), "▁▅ ██");
+        assert_eq!(block(f64::NAN), '▁');
     }
 }

@@ -8,6 +8,7 @@ mod axes;
 mod blame;
 mod canvas;
 mod capacity;
+mod curve;
 mod deployments;
 mod frontier;
 mod heatmap;
@@ -50,6 +51,7 @@ const ALL: &[&dyn Plot] = &[
     &capacity::Capacity,
     &recovery::Recovery,
     &recovery::Ramp,
+    &curve::Curve,
     &heatmap::Heatmap,
     &arms::Arms,
     &frontier::Frontier::LATENCY,

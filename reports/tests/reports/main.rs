@@ -11,6 +11,8 @@
 )]
 
 #[cfg(feature = "render")]
+mod along;
+#[cfg(feature = "render")]
 mod files;
 #[cfg(feature = "render")]
 mod page;
