@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use crate::{
-    outcome::{Failure, Reached},
+    outcome::{Failure, Reached, RetryAfter},
     request::{Api, DeploymentId},
     rng::{KeyedRng, Purpose},
     router::Router,
@@ -67,13 +67,14 @@ impl Router {
         } else {
             0
         };
-        let over = state.client.retries >= allowed || state.caller_left.is_some();
-        if over || !is_tried_again(failure) {
+        let over = state.client.retries >= allowed || state.caller_left().is_some();
+        let hint = hint(now, failure);
+        if over || !is_tried_again(failure) || hint.is_some_and(|hint| hint > LONGEST_HINT) {
             return None;
         }
         let id = state.request.id;
         let jitter = KeyedRng::new(self.seed, JITTER, id.0, state.next_draw()).unit();
-        let wait = pause(now, failure, state.client.retries, jitter);
+        let wait = hint.unwrap_or_else(|| pause(state.client.retries, jitter));
         state.client.retries += 1;
         state.client.waits_at = Some(deployment);
         state.in_failed_attempts += now.since(state.since);
@@ -87,13 +88,20 @@ const fn is_tried_again(failure: &Failure) -> bool {
         && matches!(failure.status, Some(408 | 409 | 429 | 500..))
 }
 
-/// Half a second, doubling to eight, less up to a quarter of it; or what `retry-after` says, up to
-/// a minute. (observed in `ladder-embedding-429` and `num-retries-*`; the library's documentation)
-fn pause(now: Instant, failure: &Failure, retries: u32, jitter: f64) -> Duration {
-    let hint = failure.retry_after.and_then(|hint| hint.whole_seconds(now));
-    if let Some(seconds @ 1..=60) = hint {
-        return Duration::from_secs(seconds.unsigned_abs());
+/// What `retry-after` or `retry-after-ms` asks for; zero and less are no hint. Up to two minutes it is
+/// obeyed; for longer the library does not wait, nor try again. (observed in `retry-after-client-*`)
+fn hint(now: Instant, failure: &Failure) -> Option<Duration> {
+    let hint = failure.retry_after?;
+    if let RetryAfter::Millis(millis) = hint {
+        return Some(Duration::from_millis(millis)).filter(|hint| !hint.is_zero());
     }
+    let seconds = hint.whole_seconds(now).filter(|&seconds| seconds > 0)?;
+    Some(Duration::from_secs(seconds.unsigned_abs()))
+}
+
+/// Half a second, doubling to eight, less up to a quarter of it. (observed in `ladder-embedding-429` and
+/// `num-retries-*`; the library's documentation)
+fn pause(retries: u32, jitter: f64) -> Duration {
     let doubled = INITIAL_DELAY_S * f64::from(1_u32 << retries.min(4));
     Duration::from_nanos(nanos_from_secs(doubled * (1.0 - JITTER_SHARE * jitter)))
 }
@@ -102,16 +110,15 @@ fn pause(now: Instant, failure: &Failure, retries: u32, jitter: f64) -> Duration
 const LIBRARYS_RETRIES: u32 = 2;
 const INITIAL_DELAY_S: f64 = 0.5;
 const JITTER_SHARE: f64 = 0.25;
+const LONGEST_HINT: Duration = Duration::from_mins(2);
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outcome::RetryAfter;
 
     #[test]
     fn pauses_double_from_half_a_second_to_eight_and_lose_up_to_a_quarter() {
-        let failure = Failure::with_status(500);
-        let seconds = |n, jitter| pause(Instant::ZERO, &failure, n, jitter).as_secs_f64();
+        let seconds = |n, jitter| pause(n, jitter).as_secs_f64();
 
         let full: Vec<f64> = (0..6).map(|n| seconds(n, 0.0)).collect();
         assert_eq!(full, [0.5, 1.0, 2.0, 4.0, 8.0, 8.0]);
@@ -119,16 +126,27 @@ mod tests {
     }
 
     #[test]
-    fn a_retry_after_of_up_to_a_minute_sets_the_pause() {
-        let after = |seconds| {
-            let hint = RetryAfter::Seconds(seconds);
-            let failure = Failure::with_status(429).retry_after(hint);
-            pause(Instant::ZERO, &failure, 0, 0.0).as_secs_f64()
+    fn a_hint_is_whole_seconds_or_milliseconds_above_zero() {
+        let hinted = |header| {
+            hint(
+                Instant::ZERO,
+                &Failure::with_status(429).retry_after(header),
+            )
         };
 
-        assert!((after(60) - 60.0).abs() < 1e-9);
-        assert!((after(61) - 0.5).abs() < 1e-9);
-        assert!((after(0) - 0.5).abs() < 1e-9);
+        assert_eq!(hinted(RetryAfter::Seconds(120)), Some(LONGEST_HINT));
+        assert_eq!(
+            hinted(RetryAfter::Millis(700)),
+            Some(Duration::from_millis(700))
+        );
+        for nothing in [
+            RetryAfter::Seconds(0),
+            RetryAfter::Seconds(-1),
+            RetryAfter::Millis(0),
+            RetryAfter::Unreadable,
+        ] {
+            assert_eq!(hinted(nothing), None, "{nothing:?}");
+        }
     }
 
     #[test]

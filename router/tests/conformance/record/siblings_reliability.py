@@ -85,6 +85,16 @@ for n in (0, 1, 8):
     vec("retry-after-setting", f"retry-after-setting-{n}-lone", f"router retry_after {n}, two retries; lone", {"retry_after": n, "num_retries": 1 if n == 8 else 2}, ["a"], {"a": 500}, [req("r1")])
 vec("retry-after-setting", "retry-after-setting-embedding", "router retry_after 2 and the library's own retries", {"retry_after": 2, "num_retries": 1}, ["a"], {"a": 500}, [req("r1", api="embedding")])
 
+# ---- what the client library makes of a hint, inside an attempt
+LONG = {"s61": "61", "s90": "90", "s120": "120", "s121": "121", "s300": "300"}
+vec("retry-after", "retry-after-client-long", "429 with Retry-After 61 to 300 for the client library's own retries", {"cooldown_time": 5, "num_retries": 0}, each(LONG, ("a",)),
+    {f"a{k}": [{"status": 429, "headers": {"Retry-After": n}}, 200] for k, n in LONG.items()}, [batch("b", [req(f"r{k}", f"m{k}", api="embedding") for k in LONG])], opts={"repeats": 2})
+vec("retry-after", "retry-after-client-long-chat", "the same for chat, where the deployment's num_retries is handed on", {"cooldown_time": 5, "num_retries": 0}, [(f"a{k}", f"m{k}", {"num_retries": 1}) for k in ("s90", "s121")],
+    {f"a{k}": [{"status": 429, "headers": {"Retry-After": LONG[k]}}, 200] for k in ("s90", "s121")}, [batch("b", [req(f"r{k}", f"m{k}") for k in ("s90", "s121")])], opts={"repeats": 2})
+SHORT = {"ms": {"Retry-After-Ms": "700"}, "msx": {"Retry-After-Ms": "130000"}, "zero": {"Retry-After": "0"}}
+vec("retry-after", "retry-after-client-millis", "429 with Retry-After-Ms alone, and Retry-After 0, for the client library's own retries", {"cooldown_time": 5, "num_retries": 0}, each(SHORT, ("a",)),
+    {f"a{k}": [{"status": 429, "headers": h}, 200] for k, h in SHORT.items()}, [batch("b", [req(f"r{k}", f"m{k}", api="embedding") for k in SHORT])], opts={"repeats": 2})
+
 # ---- failure rate
 for s in (403, 408, 409, 422, 502, 503, 504, 529):
     vec("failure-rate", f"failure-rate-{s}-x6", f"a answers {s} six times", {"cooldown_time": 20, "num_retries": 0}, AB, {"a": s}, seq("r", 7, kw={}))
