@@ -18,6 +18,7 @@ pub(crate) struct InFlight {
 
 impl InFlight {
     /// How many are under way at `at`, which never runs back.
+    #[inline(never)]
     pub(crate) fn count(&mut self, at: Instant) -> usize {
         while let Some(&(end, key)) = self.ends.first()
             && end <= at
@@ -29,6 +30,7 @@ impl InFlight {
     }
 
     /// One more, until `end`.
+    #[inline(never)]
     pub(crate) fn add(&mut self, call: &ProviderCall, end: Instant) {
         let key = key(call);
         if let Some(before) = self.by_key.insert(key, end) {

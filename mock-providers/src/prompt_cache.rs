@@ -123,6 +123,7 @@ impl PromptCache {
 
     /// Tokens of this prompt that are read from the cache. It will know the prompt's beginning once
     /// the answer has begun, `begins_after` from now.
+    #[inline(never)]
     pub(crate) fn read(&mut self, at: Instant, call: &ProviderCall, begins_after: Duration) -> u32 {
         let Beginning {
             shared,

@@ -265,23 +265,24 @@ impl Provider {
                 };
                 stalled(pace, waits, call, after_tokens, silence, lasts)
             }
-            Verdict::As(manner) => self.whole(at, call, pace).in_manner(manner),
-            Verdict::Drip(_)
+            Verdict::As(_)
+            | Verdict::Drip(_)
             | Verdict::Fail(_)
             | Verdict::Hang
             | Verdict::Hint(_)
             | Verdict::Pass
             | Verdict::Refuse(_)
             | Verdict::SayNothing(..)
-            | Verdict::Slow(_) => self.whole(at, call, pace),
+            | Verdict::Slow(_) => {
+                let lasts = pace.until_token(call.answer_tokens());
+                let waits = self.wait(at, call, lasts);
+                let mut reply = whole_answer(pace, waits, lasts, call);
+                if let Verdict::As(manner) = *verdict {
+                    reply.manner = manner;
+                }
+                reply
+            }
         }
-    }
-
-    #[inline]
-    fn whole(&mut self, at: Instant, call: &ProviderCall, pace: Pace) -> Reply {
-        let lasts = pace.until_token(call.answer_tokens());
-        let waits = self.wait(at, call, lasts);
-        whole_answer(pace, waits, lasts, call)
     }
 
     /// What `reply` looks like on the wire: asked right after [`respond`](Self::respond) gave it.

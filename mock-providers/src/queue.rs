@@ -47,6 +47,7 @@ impl Slots {
     }
 
     /// Gives the attempt a slot for `service`, and tells how long it waits before.
+    #[inline(never)]
     pub(crate) fn take(&mut self, at: Instant, call: &ProviderCall, service: Duration) -> Duration {
         let slot = self
             .0

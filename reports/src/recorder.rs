@@ -3,6 +3,8 @@
 //! It does constant work for each event, allocates nothing after its construction (but for a
 //! cooldown span or an error that was not seen before, both capped) and reads no clock.
 
+use std::time::Duration;
+
 use router::{
     Answer, DeploymentId, Event, FallbackReason, Instant, Observer, Outcome, RequestId, RouteError,
     Trail,
@@ -247,8 +249,8 @@ impl Recorder {
         let attempts = usize::from(trail.attempts);
         self.attempts_of_answered += u64::from(trail.attempts);
         self.requests_by_attempts[attempts.min(RunRecord::MOST_ATTEMPTS)] += 1;
-        self.waited_us += router::nanos(trail.waited) / 1_000;
-        self.in_failed_attempts_us += router::nanos(trail.in_failed_attempts) / 1_000;
+        self.waited_us += micros(trail.waited);
+        self.in_failed_attempts_us += micros(trail.in_failed_attempts);
     }
 
     #[inline]
@@ -339,6 +341,15 @@ impl Observer for Recorder {
             }
             Event::PassedOver { .. } | Event::MovedOn { .. } => {}
         }
+    }
+}
+
+/// Whole microseconds of a span, which is nothing for most requests.
+#[inline(always)]
+const fn micros(span: Duration) -> u64 {
+    match span.is_zero() {
+        true => 0,
+        false => router::nanos(span) / 1_000,
     }
 }
 

@@ -183,7 +183,7 @@ impl Router {
         let state = self.requests.get(ticket);
         let frees = admission.frees_at(now, deployment, config, &state.request);
         if frees <= now {
-            state.reserved = Some(admission.reserve(now, deployment, &state.request));
+            state.rare.reserved = Some(admission.reserve(now, deployment, &state.request));
             return Ok(());
         }
         let by = match self.rate_limits.enforces() {
@@ -211,7 +211,7 @@ impl Router {
             return;
         };
         let state = self.requests.get(ticket);
-        let Some(reserved) = state.reserved.take() else {
+        let Some(reserved) = state.rare.reserved.take() else {
             return;
         };
         let tokens = match outcome {

@@ -106,10 +106,11 @@ impl Router {
             return Next::Fail(error);
         }
         let state = self.requests.get(ticket);
-        state.after_break = true;
-        state.own = None;
-        state.walks.clear();
-        state.excluded.clear();
+        let rare = &mut *state.rare;
+        rare.after_break = true;
+        rare.own = None;
+        rare.walks.clear();
+        rare.excluded.clear();
         // Weighted failover knows nobody to exclude.
         state.hop.failed = None;
         self.fall_back(now, ticket, error, obs)

@@ -184,7 +184,7 @@ impl Router {
         let embedding = overrides.is_some_and(|o| o.api == Api::Embedding);
         let profile = &self.config.profile;
         let unheard = (embedding && !profile.embeddings_spend)
-            || (state.after_break && !profile.continuations_spend);
+            || (state.rare.after_break && !profile.continuations_spend);
         if state.request.is_blocking() || unheard {
             return;
         }

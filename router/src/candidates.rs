@@ -20,6 +20,7 @@ const PICK: Purpose = Purpose::named("router.pick");
 
 impl Router {
     /// Picks a deployment for the hop that the request is in.
+    #[inline(always)]
     pub(crate) fn pick(
         &mut self,
         now: Instant,
@@ -31,20 +32,7 @@ impl Router {
         let target = self.registry.target(hop.group);
         match target.kind {
             TargetKind::Unknown => return Err(RouteError::UnknownModel { model: hop.group }),
-            TargetKind::Deployment => {
-                // A call by id skips every filter and the strategy, but a paused one refuses.
-                let deployment = target.members[0];
-                if self.config.deployments[deployment.index()].blocked {
-                    return Err(RouteError::Blocked { deployment });
-                }
-                let excluded = self.config.profile.exclusion_holds_for_ids
-                    && self.requests.get(ticket).excluded.contains(&deployment);
-                if excluded {
-                    return Err(self.no_deployments(now, hop.group));
-                }
-                self.check_tags_of_id(now, ticket, deployment, obs)?;
-                return Ok(deployment);
-            }
+            TargetKind::Deployment => return self.pick_by_id(now, ticket, obs),
             TargetKind::Group => {}
         }
         let whole = self.is_unfiltered(now, ticket, target);
@@ -117,10 +105,32 @@ impl Router {
         Ok(deployment)
     }
 
+    /// Picks the deployment whose id the hop names.
+    #[inline(never)]
+    fn pick_by_id(
+        &mut self,
+        now: Instant,
+        ticket: Ticket,
+        obs: &mut impl Observer,
+    ) -> Result<DeploymentId, RouteError> {
+        // A call by id skips every filter and the strategy, but a paused one refuses.
+        let group = self.requests.peek(ticket).hop.group;
+        let deployment = self.registry.target(group).members[0];
+        if self.config.deployments[deployment.index()].blocked {
+            return Err(RouteError::Blocked { deployment });
+        }
+        let excluded = &self.requests.peek(ticket).rare.excluded;
+        if self.config.profile.exclusion_holds_for_ids && excluded.contains(&deployment) {
+            return Err(self.no_deployments(now, group));
+        }
+        self.check_tags_of_id(now, ticket, deployment, obs)?;
+        Ok(deployment)
+    }
+
     /// Tells whom the group of a request has that is about to fail, if anybody wants to know.
     pub(crate) fn last_look<O: Observer>(&mut self, now: Instant, ticket: Ticket, obs: &mut O) {
         let state = self.requests.peek(ticket);
-        if !O::LAST_LOOK || state.caller_left.is_some() {
+        if !O::LAST_LOOK || state.caller_left().is_some() {
             return;
         }
         let (request, group) = (state.request.id, state.hop.group);
@@ -146,6 +156,7 @@ impl Router {
         self.strategies.picks_as_blocking() || self.requests.peek(ticket).request.is_blocking()
     }
 
+    #[inline(never)]
     fn nothing_to_pick(&self, now: Instant, ticket: Ticket, obs: &mut impl Observer) {
         let state = self.requests.peek(ticket);
         obs.observe(

@@ -38,10 +38,10 @@ impl Router {
         now: Instant,
         ticket: Ticket,
         obs: &mut impl Observer,
-    ) -> Step {
+    ) -> Turn {
         match self.attempt(now, ticket, obs) {
-            Ok(attempt) => Step::Send(attempt),
-            Err(Instead::Done(turn)) => turn.step,
+            Ok(attempt) => Turn::of(Step::Send(attempt)),
+            Err(Instead::Done(turn)) => turn,
             Err(Instead::Failed(error)) => {
                 let next = self.after_no_attempt(now, ticket, error, obs);
                 self.go_on(now, ticket, next, obs)
@@ -49,6 +49,7 @@ impl Router {
         }
     }
 
+    #[cold]
     fn after_no_attempt(
         &mut self,
         now: Instant,
@@ -68,12 +69,12 @@ impl Router {
         ticket: Ticket,
         mut next: Next,
         obs: &mut impl Observer,
-    ) -> Step {
+    ) -> Turn {
         loop {
             match next {
                 Next::Attempt => match self.attempt(now, ticket, obs) {
-                    Ok(attempt) => return Step::Send(attempt),
-                    Err(Instead::Done(turn)) => return turn.step,
+                    Ok(attempt) => return Turn::of(Step::Send(attempt)),
+                    Err(Instead::Done(turn)) => return turn,
                     Err(Instead::Failed(error)) => {
                         next = self.after_no_attempt(now, ticket, error, obs);
                     }
@@ -90,25 +91,43 @@ impl Router {
                             why,
                         },
                     );
-                    return Step::Wait(Wait {
+                    return Turn::of(Step::Wait(Wait {
                         ticket,
                         request,
                         until,
                         why,
-                    });
+                    }));
                 }
                 Next::Fail(error) => {
                     self.last_look(now, ticket, obs);
                     self.drop_probe(ticket);
                     let trail = self.requests.peek(ticket).trail(None);
-                    return self.answer(now, ticket, Answer::Failed { error, trail }, obs);
+                    return self.answer(now, ticket, Answer::Failed { error, trail }, None, obs);
                 }
             }
         }
     }
 
-    /// Picks a deployment and takes a slot of it.
+    /// [`go_on`](Self::go_on), where the same input freed a slot.
     #[inline(always)]
+    pub(crate) fn go_on_beside(
+        &mut self,
+        now: Instant,
+        ticket: Ticket,
+        next: Next,
+        released: Option<RequestId>,
+        obs: &mut impl Observer,
+    ) -> Turn {
+        let mut turn = self.go_on(now, ticket, next, obs);
+        if released.is_some() {
+            turn.released = released;
+        }
+        turn
+    }
+
+    /// Picks a deployment and takes a slot of it. One place for the first attempt and for those after
+    /// it, so that a retry finds its instructions in the cache.
+    #[inline(never)]
     #[expect(
         clippy::result_large_err,
         reason = "it is moved only where no attempt is sent"
@@ -183,10 +202,7 @@ impl Router {
                     request,
                     deployment,
                 };
-                Instead::Done(Turn {
-                    step: Step::Park(parked),
-                    released: None,
-                })
+                Instead::Done(Turn::of(Step::Park(parked)))
             }
         }
     }
@@ -280,7 +296,7 @@ impl Router {
             .requests
             .find(next)
             .expect("a parked request is unfinished");
-        parked.slot_granted = true;
+        parked.rare.slot_granted = true;
         Some(next)
     }
 
@@ -392,28 +408,35 @@ impl Router {
         );
     }
 
+    /// The request is over, which freed a slot for `released`.
     #[inline(always)]
     pub(crate) fn answer(
         &mut self,
         now: Instant,
         ticket: Ticket,
         answer: Answer,
+        released: Option<RequestId>,
         obs: &mut impl Observer,
-    ) -> Step {
+    ) -> Turn {
         let state = self.requests.peek(ticket);
-        let (request, caller_left) = (state.request.id, state.caller_left);
+        let (request, caller_left) = (state.request.id, state.caller_left());
         self.requests.remove(ticket);
+        // It is told of where it stays, so that it is not copied once more.
+        let turn = Turn {
+            step: Step::Done(answer),
+            released,
+        };
+        let Step::Done(answer) = &turn.step else {
+            unreachable!("it was made above")
+        };
         let event = match caller_left {
             Some(deployment) => Event::Cancelled {
                 request,
                 deployment: Some(deployment),
             },
-            None => Event::Answered {
-                request,
-                answer: &answer,
-            },
+            None => Event::Answered { request, answer },
         };
         obs.observe(now, &event);
-        Step::Done(answer)
+        turn
     }
 }

@@ -125,9 +125,9 @@ impl Router {
         }
         if let Some(tags) = &filters.tags
             && tags.joins(picked)
-            && !state.tagged_by.contains(&picked)
+            && !state.rare.tagged_by.contains(&picked)
         {
-            state.tagged_by.push(picked);
+            state.rare.tagged_by.push(picked);
         }
     }
 
@@ -147,21 +147,30 @@ impl Router {
     /// Whether every member of the group may be picked, so that no filter needs to look at them.
     #[inline]
     pub(crate) fn is_unfiltered(&self, now: Instant, ticket: Ticket, target: &Target) -> bool {
-        let state = self.requests.peek(ticket);
+        let rare = self.requests.peek(ticket).rare.peek();
         target.plain
             && now >= self.all_warm_at
-            && state.excluded.is_empty()
-            && state.refused.is_empty()
-            && self.filters.as_ref().is_none_or(|filters| {
-                let matter =
-                    |tags: &Tags| tags.matter(&state.request, &state.tagged_by, &target.members);
-                let pinned =
-                    |affinity: &Affinity| affinity.has_pin(now, &state.request, &target.members);
-                filters.pre_call_checks.is_none()
-                    && !filters.affinity.as_ref().is_some_and(pinned)
-                    && filters.budgets.as_ref().is_none_or(|b| b.all_left(now))
-                    && !filters.tags.as_ref().is_some_and(matter)
-            })
+            && rare.is_none_or(|rare| rare.excluded.is_empty() && rare.refused.is_empty())
+            && (self.filters.as_ref())
+                .is_none_or(|filters| self.all_pass(filters, now, ticket, target))
+    }
+
+    #[inline(never)]
+    fn all_pass(
+        &self,
+        filters: &OptionalFilters,
+        now: Instant,
+        ticket: Ticket,
+        target: &Target,
+    ) -> bool {
+        let state = self.requests.peek(ticket);
+        let tagged_by = &state.rare.tagged_by;
+        let matter = |tags: &Tags| tags.matter(&state.request, tagged_by, &target.members);
+        let pinned = |affinity: &Affinity| affinity.has_pin(now, &state.request, &target.members);
+        filters.pre_call_checks.is_none()
+            && !filters.affinity.as_ref().is_some_and(pinned)
+            && filters.budgets.as_ref().is_none_or(|b| b.all_left(now))
+            && !filters.tags.as_ref().is_some_and(matter)
     }
 
     /// Refuses a call by a deployment's id where the request's tags do not lead to it, in 1.110.
@@ -192,12 +201,13 @@ impl Router {
         tags.filter(
             &mut sieve,
             &state.request,
-            &state.tagged_by,
+            &state.rare.tagged_by,
             std::iter::empty(),
         )
     }
 
     /// Fills `self.candidates` with the members of the hop's group that pass the filters.
+    #[inline(never)]
     pub(crate) fn filter(
         &mut self,
         now: Instant,
@@ -229,8 +239,8 @@ impl Router {
             let affinity = filters.affinity.as_ref().filter(|_| !blocking);
             let follow_pins = |sieve: &mut Sieve<'_, _>| {
                 let excluded = |d| {
-                    state.excluded.contains(&d)
-                        || state.refused.contains(&d)
+                    state.rare.excluded.contains(&d)
+                        || state.rare.refused.contains(&d)
                         || hop.tier.is_some_and(|tier| order(d) != Some(tier))
                 };
                 let stands = |d| yields == PinsYield::Never || !excluded(d);
@@ -251,7 +261,7 @@ impl Router {
                 let name = self.registry.name(hop.group);
                 let group = target.members.iter().copied();
                 let group = group.filter(|d| config[d.index()].model_name == name);
-                tags.filter(&mut sieve, &state.request, &state.tagged_by, group)?;
+                tags.filter(&mut sieve, &state.request, &state.rare.tagged_by, group)?;
             }
             if yields == PinsYield::ToEverything {
                 follow_pins(&mut sieve);
@@ -259,7 +269,7 @@ impl Router {
         }
         let refused_first = self.config.profile.corrections.failed_tiers_are_left;
         if refused_first {
-            sieve.drop_refused(&state.refused);
+            sieve.drop_refused(&state.rare.refused);
         }
         // The tier asked for, if it has a candidate, else the lowest that has one; those without
         // an order count only where no candidate has one.
@@ -272,9 +282,9 @@ impl Router {
         if let Some(tier) = tier {
             sieve.keep(PassedOver::OtherOrderTier, |d| order(d) == Some(tier));
         }
-        sieve.keep(PassedOver::Excluded, |d| !state.excluded.contains(&d));
+        sieve.keep(PassedOver::Excluded, |d| !state.rare.excluded.contains(&d));
         if !refused_first {
-            sieve.drop_refused(&state.refused);
+            sieve.drop_refused(&state.rare.refused);
         }
         Ok(())
     }

@@ -84,17 +84,28 @@ impl Fleet {
     }
 
     /// Gives an instance an input.
-    #[inline(always)]
     pub fn give<T>(&mut self, instance: usize, input: impl FnOnce(&mut Router) -> T) -> T {
+        let given = input(self.lend(instance));
+        self.take_back(instance);
+        given
+    }
+
+    /// [`give`](Self::give) in two halves, for a driver that keeps what it is given where it stands: an
+    /// instance, to be given one input. [`take_back`](Self::take_back) must follow.
+    #[inline(always)]
+    pub fn lend(&mut self, instance: usize) -> &mut Router {
         let router = &mut self.routers[instance];
-        // One place for both, so that the input is compiled, and inlined, once.
         if let Some(store) = &mut self.store {
             store.hand_over(router);
         }
-        let given = input(router);
+        router
+    }
+
+    /// After the input to the instance that was lent.
+    #[inline(always)]
+    pub fn take_back(&mut self, instance: usize) {
         if let Some(store) = &mut self.store {
-            store.take_back(router);
+            store.take_back(&mut self.routers[instance]);
         }
-        given
     }
 }

@@ -4,12 +4,11 @@
 use std::time::Duration;
 
 use crate::{
-    admission::Reservation,
     client_retry::ClientTries,
     num_retries::Allowance,
     observe::FallbackReason,
     outcome::ErrorClass,
-    own_fallbacks::OwnFallbacks,
+    rare::Rarely,
     request::{DeploymentId, ModelId, Request, RequestId},
     route_error::RouteError,
     step::{Ticket, Trail},
@@ -41,8 +40,6 @@ pub(crate) struct RequestState {
     /// Picks and waits so far: they key the next one's randomness.
     pub(crate) draws: u32,
     pub(crate) fallbacks: u16,
-    /// Copies that went to silent models.
-    pub(crate) mirrors: u16,
     pub(crate) waited: Duration,
     pub(crate) in_failed_attempts: Duration,
     /// What the client library does inside the attempt under way.
@@ -52,35 +49,11 @@ pub(crate) struct RequestState {
     pub(crate) first_token_after: Option<Duration>,
     /// Whether the attempt under way holds a slot.
     pub(crate) holds_slot: bool,
-    /// A slot was kept for it while it is parked.
-    pub(crate) slot_granted: bool,
     pub(crate) hop: Hop,
-    /// What was reserved for the attempt under way, where the router reserves.
-    pub(crate) reserved: Option<Reservation>,
-    /// Nobody waits for its answer any more, although this deployment is still at it.
-    pub(crate) caller_left: Option<DeploymentId>,
-    /// The deployment that it tries while it is out.
-    pub(crate) probing: Option<DeploymentId>,
-    /// The wait under way is the last: nothing is tried after it.
-    pub(crate) gives_up_after_wait: bool,
-    /// The error that the wait under way follows.
-    pub(crate) error: RouteError,
-    /// Fallback walks that led here, the outermost first.
-    pub(crate) walks: Vec<Walk>,
-    /// Deployments that weighted failover had already.
-    pub(crate) excluded: Vec<DeploymentId>,
-    /// Deployments that refused it in this hop, and would again.
-    pub(crate) refused: Vec<DeploymentId>,
-    /// Deployments that were picked for it and whose tags count as its own from then on.
-    pub(crate) tagged_by: Vec<DeploymentId>,
-    /// Groups (and tiers) that this request was sent to.
-    pub(crate) attempted: Vec<(ModelId, Option<i64>)>,
-    /// The fallback lists that it brought along.
-    pub(crate) own: Option<Box<OwnFallbacks>>,
     /// Its failures that were followed by another try.
     pub(crate) failures: u32,
-    /// A stream of it broke, in 1.92: its own retries and fallbacks count no more.
-    pub(crate) after_break: bool,
+    /// What few requests have.
+    pub(crate) rare: Rarely,
 }
 
 /// One group's turn: its retries.
@@ -189,14 +162,11 @@ impl InFlight {
     #[inline(always)]
     pub(crate) fn insert(&mut self, now: Instant, request: Request, group: ModelId) -> Ticket {
         let hop = Hop::new(group, 0);
-        let error = RouteError::UnknownModel {
-            model: request.model,
-        };
         if let Some(slot) = self.free.pop() {
             let entry = &mut self.slots[slot as usize];
             entry.active = true;
             let state = &mut entry.state;
-            state.reset(now, request, hop, error);
+            state.reset(now, request, hop);
             return Ticket {
                 slot,
                 generation: entry.generation,
@@ -209,28 +179,15 @@ impl InFlight {
             attempts: 0,
             draws: 0,
             fallbacks: 0,
-            mirrors: 0,
             waited: Duration::ZERO,
             in_failed_attempts: Duration::ZERO,
             client: ClientTries::new(now),
             since: now,
             first_token_after: None,
             holds_slot: false,
-            slot_granted: false,
             hop,
-            reserved: None,
-            caller_left: None,
-            probing: None,
-            gives_up_after_wait: false,
-            error,
-            walks: Vec::new(),
-            excluded: Vec::new(),
-            refused: Vec::new(),
-            tagged_by: Vec::new(),
-            attempted: vec![(group, None)],
-            own: None,
             failures: 0,
-            after_break: false,
+            rare: Rarely::default(),
         };
         self.slots.push(Slot {
             generation: 0,
@@ -299,40 +256,46 @@ impl RequestState {
     #[inline]
     fn forget_settings(&mut self) {
         if self.request.overrides.is_some() {
-            self.request.overrides = None;
-            self.own = None;
+            self.drop_settings();
+        }
+    }
+
+    #[inline(never)]
+    fn drop_settings(&mut self) {
+        self.request.overrides = None;
+        if let Some(rare) = self.rare.if_any() {
+            rare.own = None;
         }
     }
 
     #[inline]
-    fn reset(&mut self, now: Instant, request: Request, hop: Hop, error: RouteError) {
+    fn reset(&mut self, now: Instant, request: Request, hop: Hop) {
         self.request = request;
         self.arrived = now;
         self.attempts = 0;
         self.draws = 0;
         self.fallbacks = 0;
-        self.mirrors = 0;
         self.waited = Duration::ZERO;
         self.in_failed_attempts = Duration::ZERO;
         self.client = ClientTries::new(now);
         self.since = now;
         self.first_token_after = None;
         self.holds_slot = false;
-        self.slot_granted = false;
         self.hop = hop;
-        self.reserved = None;
-        self.caller_left = None;
-        self.probing = None;
-        self.gives_up_after_wait = false;
-        self.error = error;
-        self.walks.clear();
-        self.excluded.clear();
-        self.refused.clear();
-        self.tagged_by.clear();
-        self.attempted.clear();
-        self.attempted.push((hop.group, None));
         self.failures = 0;
-        self.after_break = false;
+        self.rare.clear();
+    }
+
+    /// The deployment that is still at it, if nobody waits for its answer any more.
+    #[inline]
+    pub(crate) fn caller_left(&self) -> Option<DeploymentId> {
+        self.rare.peek().and_then(|rare| rare.caller_left)
+    }
+
+    /// The deployment that it tried while it was out, which it does no more.
+    #[inline]
+    pub(crate) fn no_more_probing(&mut self) -> Option<DeploymentId> {
+        self.rare.if_any().and_then(|rare| rare.probing.take())
     }
 
     /// What was tried so far.

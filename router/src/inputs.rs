@@ -53,7 +53,8 @@ impl Router {
             obs.input(now, self, &Input::Arrive(&request));
         }
         let turn = self.take_request(now, request, obs);
-        self.decided(turn, obs)
+        self.decided(&turn, obs);
+        turn
     }
 
     /// The first token of a streamed attempt arrived. Must be told where the attempt's plan
@@ -90,7 +91,8 @@ impl Router {
             obs.input(now, self, &Input::AttemptFinished { request, outcome });
         }
         let turn = self.take_outcome(now, attempt, outcome, obs);
-        self.decided(turn, obs)
+        self.decided(&turn, obs);
+        turn
     }
 
     /// A wait is over.
@@ -100,7 +102,8 @@ impl Router {
             obs.input(now, self, &Input::Resume(wait.request));
         }
         let turn = self.take_end_of_wait(now, wait, obs);
-        self.decided(turn, obs)
+        self.decided(&turn, obs);
+        turn
     }
 
     /// A slot was freed for a parked request.
@@ -113,7 +116,8 @@ impl Router {
             obs.input(now, self, &Input::Admitted(parked.request));
         }
         let turn = self.take_slot(now, parked, obs);
-        self.decided(turn, obs)
+        self.decided(&turn, obs);
+        turn
     }
 
     /// The caller went away. Gives a parked request that may go on now, if that freed a slot.
@@ -176,11 +180,10 @@ impl Router {
     }
 
     #[inline]
-    fn decided<O: Observer>(&self, turn: Turn, obs: &mut O) -> Turn {
+    fn decided<O: Observer>(&self, turn: &Turn, obs: &mut O) {
         if O::INPUTS {
-            obs.decided(self, &Decision::Turn(&turn));
+            obs.decided(self, &Decision::Turn(turn));
         }
-        turn
     }
 }
 

@@ -42,7 +42,7 @@ impl Router {
     ) -> Next {
         self.learn_cooldowns(now);
         let state = self.requests.get(ticket);
-        if state.caller_left.is_some() {
+        if state.caller_left().is_some() {
             return Next::Fail(error);
         }
         if let RouteError::Attempt {
@@ -57,7 +57,7 @@ impl Router {
                 self.librarys_retries_are_gone = true;
             }
             if self.config.profile.refusals_move_on && retry::is_refusal(&failure) {
-                state.refused.push(deployment);
+                state.rare.refused.push(deployment);
             }
         }
         let failed = error.deployment();
@@ -69,7 +69,7 @@ impl Router {
                 let config = failed.map(|d| &self.config.deployments[d.index()]);
                 let state = self.requests.peek(ticket);
                 let overrides = state.request.overrides.as_deref();
-                let overrides = overrides.filter(|_| !state.after_break);
+                let overrides = overrides.filter(|_| !state.rare.after_break);
                 let policy = self.retry_policies[hop.group.index()].as_ref();
                 let sources = num_retries::Sources {
                     deployment: config,
@@ -116,9 +116,9 @@ impl Router {
             Pause::No if !last => self.retry(now, ticket, obs),
             Pause::No | Pause::Hopeless => self.fall_back(now, ticket, error, obs),
             Pause::Of(wait, why) => {
-                let state = self.requests.get(ticket);
-                state.error = error;
-                state.gives_up_after_wait = last;
+                if last {
+                    self.requests.get(ticket).rare.gives_up_with = Some(error);
+                }
                 Next::Wait(now + wait, why)
             }
         }
@@ -132,8 +132,9 @@ impl Router {
         obs: &mut impl Observer,
     ) -> Next {
         let state = self.requests.get(ticket);
-        if state.gives_up_after_wait {
-            let error = state.error;
+        if let Some(rare) = state.rare.if_any()
+            && let Some(error) = rare.gives_up_with.take()
+        {
             return self.fall_back(now, ticket, error, obs);
         }
         self.retry(now, ticket, obs)
@@ -164,7 +165,7 @@ impl Router {
     ) -> Next {
         let state = self.requests.peek(ticket);
         let overrides = state.request.overrides.as_deref();
-        if overrides.is_some_and(|o| o.disable_fallbacks) && !state.after_break {
+        if overrides.is_some_and(|o| o.disable_fallbacks) && !state.rare.after_break {
             return self.hop_failed(now, ticket, error, obs);
         }
         let hop = state.hop;
@@ -240,7 +241,7 @@ impl Router {
         target.goes_on
             && target.members.iter().any(|d| {
                 *d != failed
-                    && !state.excluded.contains(d)
+                    && !state.rare.excluded.contains(d)
                     && self.states[d.index()].out_until(now).is_none()
             })
     }
@@ -261,14 +262,17 @@ impl Router {
             .unwrap_or(DEFAULT_MAX_FALLBACKS);
         let state = self.requests.get(ticket);
         let hop = state.hop;
-        let excluded_before = state.excluded.len();
+        let excluded_before = state.rare.excluded.len();
         if kind == WalkKind::Rest
             && let Some(failed) = hop.failed
-            && !state.excluded.contains(&failed)
+            && !state.rare.excluded.contains(&failed)
         {
-            state.excluded.push(failed);
+            state.rare.excluded.push(failed);
         }
-        state.walks.push(Walk {
+        if state.rare.attempted.is_empty() {
+            state.rare.attempted.push((hop.group, None));
+        }
+        state.rare.walks.push(Walk {
             hop,
             kind,
             list,
@@ -286,7 +290,7 @@ impl Router {
     /// Starts the hop of the innermost walk's next entry, or ends the walk.
     fn next_entry(&mut self, now: Instant, ticket: Ticket, obs: &mut impl Observer) -> Next {
         loop {
-            let Some(&walk) = self.requests.peek(ticket).walks.last() else {
+            let Some(&walk) = self.requests.peek(ticket).rare.walks.last() else {
                 unreachable!("called while a walk is under way")
             };
             let Some((group, tier, why)) = self.entry(ticket, &walk) else {
@@ -296,15 +300,16 @@ impl Router {
             let leaks = self.config.profile.order_pin_leaks;
             let inherits = self.inherited(ticket, &walk, why);
             let state = self.requests.get(ticket);
-            let walk = state.walks.last_mut().expect("seen above");
+            let rare = &mut *state.rare;
+            let walk = rare.walks.last_mut().expect("seen above");
             walk.next += 1;
             // In 1.92 a map is nobody's name: it is not passed over where it names the failed group.
             let as_map = why == FallbackReason::PerRequest
                 && !self.config.profile.fallback_targets_once
-                && state.own.as_ref().is_some_and(|own| own.as_maps);
+                && rare.own.as_ref().is_some_and(|own| own.as_maps);
             let by_name = tier.is_none() && why != FallbackReason::WeightedFailover && !as_map;
             if (by_name && group == walk.hop.group)
-                || (once && state.attempted.contains(&(group, tier)))
+                || (once && rare.attempted.contains(&(group, tier)))
             {
                 continue;
             }
@@ -316,8 +321,8 @@ impl Router {
             // In 1.92 a tier that was asked for stays asked for in the groups after it. (quirk Q43)
             hop.tier = tier.or_else(|| state.hop.tier.filter(|_| leaks));
             state.hop = hop;
-            state.refused.clear();
-            state.attempted.push((group, tier));
+            rare.refused.clear();
+            rare.attempted.push((group, tier));
             state.fallbacks = state.fallbacks.saturating_add(1);
             let request = state.request.id;
             obs.observe(
@@ -369,8 +374,8 @@ impl Router {
     /// the length of the prompt. (semantics 6.2, step 7)
     fn walk_failed(&mut self, now: Instant, ticket: Ticket, obs: &mut impl Observer) -> Next {
         let state = self.requests.get(ticket);
-        let walk = state.walks.pop().expect("called at the end of a walk");
-        state.excluded.truncate(walk.excluded_before);
+        let walk = state.rare.walks.pop().expect("called at the end of a walk");
+        state.rare.excluded.truncate(walk.excluded_before);
         state.hop = walk.hop;
         let long = walk.original.class() == Some(ErrorClass::ContextWindowExceeded);
         match walk.kind {
@@ -397,7 +402,7 @@ impl Router {
     ) -> Next {
         let soonest = self.config.profile.corrections.hint_is_time_left;
         let state = self.requests.get(ticket);
-        let Some(walk) = state.walks.last_mut() else {
+        let Some(walk) = state.rare.walks.last_mut() else {
             return Next::Fail(error);
         };
         let error = error.told_sooner(soonest.then_some(walk.last));

@@ -38,7 +38,7 @@ impl Router {
                 ..
             }) => {
                 let state = self.requests.at_the_door(ticket);
-                let released = if state.slot_granted {
+                let released = if state.rare.slot_granted {
                     state.holds_slot = true;
                     self.release_slot(ticket, deployment)
                 } else {
@@ -68,7 +68,7 @@ impl Router {
     /// [`Router::attempt_finished`], which then is the end of the request. Nothing follows a failure.
     pub fn caller_left(&mut self, attempt: &Attempt) {
         let state = self.requests.at_the_door(attempt.ticket);
-        state.caller_left = Some(attempt.deployment);
+        state.rare.caller_left = Some(attempt.deployment);
     }
 
     /// The caller went away during an attempt.

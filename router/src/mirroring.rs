@@ -38,6 +38,7 @@ impl Router {
     }
 
     /// A deployment with a silent model was picked.
+    #[inline(never)]
     pub(crate) fn mirror(
         &mut self,
         now: Instant,
@@ -49,11 +50,11 @@ impl Router {
         let primary = &state.request;
         let overrides = primary.overrides.as_ref();
         let embeds = overrides.is_some_and(|o| o.api == Api::Embedding);
-        if primary.origin.mirror_of.is_some() || embeds || state.mirrors == u16::MAX {
+        if primary.origin.mirror_of.is_some() || embeds || state.rare.mirrors == u16::MAX {
             return;
         }
-        let id = mirror_id(primary.id, state.mirrors);
-        state.mirrors += 1;
+        let id = mirror_id(primary.id, state.rare.mirrors);
+        state.rare.mirrors += 1;
         let mirror = Request {
             id,
             model: group,

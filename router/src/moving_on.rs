@@ -57,14 +57,20 @@ impl Router {
             return Moving::No;
         };
         // The second time here it was a filter that left nobody else.
-        match state.refused.iter().filter(|d| **d == deployment).count() {
-            0 => state.refused.push(deployment),
+        match state
+            .rare
+            .refused
+            .iter()
+            .filter(|d| **d == deployment)
+            .count()
+        {
+            0 => state.rare.refused.push(deployment),
             1 if matches!(error, RouteError::Attempt { .. }) => {}
             _ => return Moving::No,
         }
         let untried = |d: &DeploymentId| {
-            !state.refused.contains(d)
-                && !state.excluded.contains(d)
+            !state.rare.refused.contains(d)
+                && !state.rare.excluded.contains(d)
                 && !self.config.deployments[d.index()].blocked
                 && self.states[d.index()].out_until(now).is_none()
         };

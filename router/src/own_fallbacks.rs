@@ -50,8 +50,10 @@ impl Router {
     pub(crate) fn learn_own_fallbacks(&mut self, ticket: Ticket) {
         if let Some(overrides) = &self.requests.peek(ticket).request.overrides {
             let overrides = Arc::clone(overrides);
-            self.requests.get(ticket).own = self.own_fallbacks(&overrides);
-            self.learn_own_routes(ticket);
+            if let Some(own) = self.own_fallbacks(&overrides) {
+                self.requests.get(ticket).rare.own = Some(own);
+                self.learn_own_routes(ticket);
+            }
         }
     }
 
@@ -94,7 +96,7 @@ impl Router {
     pub(crate) fn learn_own_routes(&mut self, ticket: Ticket) {
         let state = self.requests.peek(ticket);
         let group = state.hop.group;
-        let Some(own) = &state.own else {
+        let Some(own) = &state.rare.own else {
             return;
         };
         if own.routes.iter().any(|(known, _)| *known == group) {
@@ -103,14 +105,14 @@ impl Router {
         let name = self.registry.name(group);
         let lists = own.table.lists_for(name, &self.config.profile);
         let routes = lists.map(|names| self.models(&names));
-        if let Some(own) = &mut self.requests.get(ticket).own {
+        if let Some(own) = &mut self.requests.get(ticket).rare.own {
             own.routes.push((group, routes));
         }
     }
 
     /// The lists of a group, of the kind in question.
     fn routes(&self, ticket: Ticket, why: FallbackReason, group: ModelId) -> &Routes {
-        let own = self.requests.peek(ticket).own.as_deref();
+        let own = self.requests.peek(ticket).rare.own.as_deref();
         let own = own.filter(|own| own.stands_in_for(why));
         let found = own.and_then(|own| own.routes.iter().find(|(of, _)| *of == group));
         found.map_or_else(|| self.registry.routes(group), |(_, routes)| routes)
@@ -119,7 +121,7 @@ impl Router {
     /// Which lists there are for the request.
     pub(crate) fn lists_in_force(&self, ticket: Ticket) -> ListsGiven {
         let routers = self.lists_given;
-        let Some(own) = self.requests.peek(ticket).own.as_deref() else {
+        let Some(own) = self.requests.peek(ticket).rare.own.as_deref() else {
             return routers;
         };
         ListsGiven {
@@ -140,7 +142,12 @@ impl Router {
         if long && self.has_leading_list(ticket) {
             return self.special_list(ticket, FallbackReason::ContextWindow);
         }
-        if state.own.as_ref().is_some_and(|own| !own.names.is_empty()) {
+        if state
+            .rare
+            .own
+            .as_ref()
+            .is_some_and(|own| !own.names.is_empty())
+        {
             return ListRef::Own;
         }
         let has = |why| {
@@ -173,7 +180,7 @@ impl Router {
         if !self.config.profile.special_lists_are_inherited || state.hop.by_special_list {
             return own;
         }
-        let before = state.walks.iter().rev().map(|walk| walk.hop.group);
+        let before = state.rare.walks.iter().rev().map(|walk| walk.hop.group);
         let lists = std::iter::once(state.hop.group).chain(before);
         let mut lists = lists.map(|group| ListRef::Of(why, group));
         lists
@@ -191,7 +198,7 @@ impl Router {
     /// The generic list of a hop: its group's own. Where it has none, in 1.110, the list that led to
     /// the hop comes before the list for every name.
     pub(crate) fn generic_list(&self, ticket: Ticket, hop: Hop) -> ListRef {
-        let own = self.requests.peek(ticket).own.as_ref();
+        let own = self.requests.peek(ticket).rare.own.as_ref();
         if own.is_some_and(|own| !own.names.is_empty()) {
             return ListRef::Own;
         }
@@ -225,7 +232,7 @@ impl Router {
         match list {
             ListRef::None => &[],
             ListRef::Own => {
-                let own = self.requests.peek(ticket).own.as_deref();
+                let own = self.requests.peek(ticket).rare.own.as_deref();
                 own.map_or(&[], |own| own.names.as_slice())
             }
             ListRef::Of(why, group) => {

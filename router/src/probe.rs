@@ -65,22 +65,27 @@ impl Router {
     /// The request was given a deployment. If that is out, it is the one that tries it.
     #[inline]
     pub(crate) fn begin_probe(&mut self, now: Instant, ticket: Ticket, deployment: DeploymentId) {
-        let state = &mut self.states[deployment.index()];
-        if state.cooled_at(now).is_some() {
-            state.probe.under_way = true;
-            self.requests.get(ticket).probing = Some(deployment);
-            self.share_trial(deployment);
+        if self.states[deployment.index()].cooled_at(now).is_some() {
+            self.try_out(ticket, deployment);
         }
     }
 
+    #[inline(never)]
+    fn try_out(&mut self, ticket: Ticket, deployment: DeploymentId) {
+        self.states[deployment.index()].probe.under_way = true;
+        self.requests.get(ticket).rare.probing = Some(deployment);
+        self.share_trial(deployment);
+    }
+
     /// The trial succeeded: whoever it was is back.
+    #[inline(never)]
     pub(crate) fn probe_succeeded(
         &mut self,
         now: Instant,
         ticket: Ticket,
         obs: &mut impl Observer,
     ) {
-        if let Some(deployment) = self.requests.get(ticket).probing.take() {
+        if let Some(deployment) = self.requests.get(ticket).no_more_probing() {
             self.states[deployment.index()].probe = Probe::default();
             self.clear_cooldown(now, deployment, obs);
         }
@@ -89,7 +94,7 @@ impl Router {
     /// The trial failed: the next is due after another ceiling, unless the failure itself has
     /// benched it anew.
     pub(crate) fn probe_failed(&mut self, now: Instant, ticket: Ticket) {
-        if let Some(deployment) = self.requests.get(ticket).probing.take() {
+        if let Some(deployment) = self.requests.get(ticket).no_more_probing() {
             let state = &self.states[deployment.index()];
             // Where a trial is all that brings it back, another follows.
             let again = state.waits_for_trial().then(|| state.cooldown_shown());
@@ -106,7 +111,7 @@ impl Router {
     /// The trial did not take place: somebody else may begin one.
     #[inline]
     pub(crate) fn drop_probe(&mut self, ticket: Ticket) {
-        if let Some(deployment) = self.requests.get(ticket).probing.take() {
+        if let Some(deployment) = self.requests.get(ticket).no_more_probing() {
             self.states[deployment.index()].probe.under_way = false;
             self.share_trial(deployment);
         }

@@ -169,8 +169,7 @@ impl Router {
             trail: state.trail(Some(now)),
         };
         self.drop_probe(ticket);
-        let step = self.answer(now, ticket, answer, obs);
-        Some(Turn { step, released })
+        Some(self.answer(now, ticket, answer, released, obs))
     }
 
     /// Keeps the answer of an attempt, also of a request that did not ask the cache (observed).

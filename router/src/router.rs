@@ -11,6 +11,7 @@ use crate::{
     deployment::DeploymentState,
     dispatch::Instead,
     error::ConfigError,
+    failed::Failed,
     fallback::ListsGiven,
     filters::OptionalFilters,
     in_flight::InFlight,
@@ -25,7 +26,6 @@ use crate::{
     request::{DeploymentId, ModelId, Request, RequestId},
     response_cache::ResponseCache,
     rng::Seed,
-    route_error::RouteError,
     routing_groups,
     scheduler::Queues,
     shared_state::{Looks, SharedState},
@@ -162,19 +162,14 @@ impl Router {
         if brings_settings {
             self.learn_own_fallbacks(ticket);
         }
-        let step = match self.is_scheduled(ticket) {
-            false => self.try_hop(now, ticket, obs),
-            true => {
-                let next = self.enter_queue(now, ticket);
-                self.go_on(now, ticket, next, obs)
-            }
-        };
-        Turn {
-            step,
-            released: None,
+        if self.is_scheduled(ticket) {
+            let next = self.enter_queue(now, ticket);
+            return self.go_on(now, ticket, next, obs);
         }
+        self.try_hop(now, ticket, obs)
     }
 
+    #[inline(never)]
     pub(crate) fn take_first_token(
         &mut self,
         now: Instant,
@@ -233,11 +228,7 @@ impl Router {
             && let Some(until) = self.client_retry(now, ticket, deployment, failure)
         {
             let next = Next::Wait(until, WaitReason::ClientRetry);
-            let step = self.go_on(now, ticket, next, obs);
-            return Turn {
-                step,
-                released: None,
-            };
+            return self.go_on(now, ticket, next, obs);
         }
         let released = self.release_slot(ticket, deployment);
         if self.rate_limits.admission.is_some() {
@@ -265,7 +256,7 @@ impl Router {
                     self.store_in_cache(now, ticket, *usage);
                 }
                 let mut state = self.requests.peek(ticket);
-                if state.probing.is_some() {
+                if state.rare.peek().is_some() {
                     self.probe_succeeded(now, ticket, obs);
                     state = self.requests.peek(ticket);
                 }
@@ -277,32 +268,21 @@ impl Router {
                     cached: false,
                     trail,
                 };
-                let step = self.answer(now, ticket, answer, obs);
-                Turn { step, released }
+                self.answer(now, ticket, answer, released, obs)
             }
             Outcome::Failure(failure) => {
-                self.charge(now, ticket, deployment, Some(failure), obs);
-                self.probe_failed(now, ticket);
-                let broke = self.config.profile.broken_streams_end_elsewhere
-                    && failure.reached() != Reached::Nothing;
-                if !broke {
-                    self.tell_strategies(now, ticket, deployment, outcome);
-                }
-                self.requests.get(ticket).in_failed_attempts += took;
-                let error = RouteError::Attempt {
+                let failed = Failed {
                     deployment,
-                    failure: *failure,
+                    failure,
+                    took,
+                    released,
                 };
-                let next = self.after_failure(now, ticket, error, obs);
-                if broke {
-                    self.tell_strategies(now, ticket, deployment, outcome);
-                }
-                let step = self.go_on(now, ticket, next, obs);
-                Turn { step, released }
+                self.failed(now, ticket, &failed, obs)
             }
         }
     }
 
+    #[inline(never)]
     pub(crate) fn take_end_of_wait(
         &mut self,
         now: Instant,
@@ -312,10 +292,7 @@ impl Router {
         let state = self.requests.at_the_door(wait.ticket);
         state.waited += now.since(state.since);
         if let Some(deployment) = state.client.waits_at.take() {
-            return Turn {
-                step: Step::Send(self.call(now, wait.ticket, deployment, obs)),
-                released: None,
-            };
+            return Turn::of(Step::Send(self.call(now, wait.ticket, deployment, obs)));
         }
         let next = match wait.why {
             WaitReason::Queue => self.poll_queue(now, wait.ticket),
@@ -323,10 +300,7 @@ impl Router {
                 self.after_wait(now, wait.ticket, obs)
             }
         };
-        Turn {
-            step: self.go_on(now, wait.ticket, next, obs),
-            released: None,
-        }
+        self.go_on(now, wait.ticket, next, obs)
     }
 
     pub(crate) fn take_slot(
@@ -337,23 +311,19 @@ impl Router {
     ) -> Turn {
         let state = self.requests.at_the_door(parked.ticket);
         assert!(
-            state.slot_granted,
+            state.rare.slot_granted,
             "request {} was not released",
             parked.request
         );
-        state.slot_granted = false;
+        state.rare.slot_granted = false;
         state.waited += now.since(state.since);
         match self.send(now, parked.ticket, parked.deployment, true, obs) {
-            Ok(attempt) => Turn {
-                step: Step::Send(attempt),
-                released: None,
-            },
+            Ok(attempt) => Turn::of(Step::Send(attempt)),
             Err(Instead::Done(turn)) => turn,
             Err(Instead::Failed(error)) => {
                 let released = self.release_slot(parked.ticket, parked.deployment);
                 let next = self.after_failure(now, parked.ticket, error, obs);
-                let step = self.go_on(now, parked.ticket, next, obs);
-                Turn { step, released }
+                self.go_on_beside(now, parked.ticket, next, released, obs)
             }
         }
     }

@@ -97,6 +97,13 @@ impl Router {
     /// Learns of the cooldowns that other instances have set.
     #[inline]
     pub(crate) fn learn_cooldowns(&mut self, now: Instant) {
+        if self.shared.is_some() {
+            self.look_at_store(now);
+        }
+    }
+
+    #[inline(never)]
+    fn look_at_store(&mut self, now: Instant) {
         let (Some(shared), Some(looks)) = (&self.shared, &mut self.looks) else {
             return;
         };

@@ -41,6 +41,17 @@ pub struct Turn {
     pub released: Option<RequestId>,
 }
 
+impl Turn {
+    /// A step that freed no slot.
+    #[inline(always)]
+    pub(crate) const fn of(step: Step) -> Self {
+        Self {
+            step,
+            released: None,
+        }
+    }
+}
+
 /// Names the request inside the router, and the slot's generation, so that a stale token is found out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Ticket {

@@ -27,6 +27,8 @@ pub(crate) struct Strategies {
     /// The router's own, then one for each routing group, in their order.
     selectors: Vec<Selector>,
     kinds: Vec<Kind>,
+    /// Whether any of them counts.
+    any_counts: bool,
     /// By model: its selector; empty where there are no routing groups.
     governs: Vec<u16>,
 }
@@ -60,6 +62,7 @@ impl Strategies {
             epoch,
             selectors: Vec::new(),
             kinds: Vec::new(),
+            any_counts: false,
             governs: Vec::new(),
         };
         strategies.select(settings);
@@ -81,6 +84,7 @@ impl Strategies {
         for kind in &mut self.kinds {
             kind.counts = kind.strategy.counts() && (kind.in_use || (outlives && kind.was_told));
         }
+        self.any_counts = self.kinds.iter().any(|kind| kind.counts);
         let shared = self.shared_key();
         for kind in &mut self.kinds {
             kind.strategy.share_key(shared);
@@ -154,6 +158,7 @@ impl Strategies {
             .push(u16::try_from(selector).unwrap_or_default());
     }
 
+    #[inline]
     fn selector(&self, model: ModelId) -> &Selector {
         let at = self.governs.get(model.index()).copied().unwrap_or(0);
         &self.selectors[usize::from(at)]
@@ -165,6 +170,7 @@ impl Strategies {
     }
 
     /// The strategy of a name, to be asked for a pick.
+    #[inline]
     pub(crate) fn asked(&mut self, model: ModelId) -> (&mut dyn RoutingStrategy, &StrategySpec) {
         let at = self.governs.get(model.index()).copied().unwrap_or(0);
         let selector = &self.selectors[usize::from(at)];
@@ -172,6 +178,7 @@ impl Strategies {
     }
 
     /// Whether every pick goes the blocking path. (semantics 2.3 step 0)
+    #[inline]
     pub(crate) fn picks_as_blocking(&self) -> bool {
         self.profile.usage_v1_picks_as_blocking
             && matches!(self.selectors[0].spec, StrategySpec::UsageBased(_))
@@ -186,6 +193,9 @@ impl Strategies {
     /// An attempt went out.
     #[inline]
     pub(crate) fn on_sent(&mut self, now: Instant, sent: &Sent<'_>) {
+        if !self.any_counts {
+            return;
+        }
         for kind in self.kinds.iter_mut().filter(|kind| kind.counts) {
             kind.was_told |= kind.in_use;
             kind.strategy.on_sent(now, sent);
@@ -201,6 +211,9 @@ impl Strategies {
         began: Instant,
         outcome: &Outcome,
     ) {
+        if !self.any_counts {
+            return;
+        }
         self.counting()
             .for_each(|s| s.on_finished(now, sent, now.since(began), outcome));
     }

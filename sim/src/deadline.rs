@@ -53,6 +53,7 @@ enum Quiet {
 }
 
 /// When a silence longer than `idle`, or than `first` up to the first content, has lasted for that.
+#[inline(never)]
 fn silence(first: Duration, idle: Duration, reply: &Reply, quiet: Quiet) -> Option<Duration> {
     let (gaps, first_at) = stream(reply);
     let stall = reply.stall.map(|stall| {

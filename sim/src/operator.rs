@@ -4,6 +4,7 @@ use router::{Fleet, Observer};
 use scenarios::{Action, Deed};
 
 /// Does what the action says, to each instance.
+#[inline(never)]
 pub(crate) fn act(fleet: &mut Fleet, action: &Action, observer: &mut impl Observer) {
     for instance in 0..fleet.count() {
         fleet.give(instance, |router| match action.deed {

@@ -88,7 +88,7 @@ struct Simulation {
     /// The router's ids of the workload's model names.
     models: Vec<ModelId>,
     /// Ends of attempts and waits; the payload is the place in `unfinished`.
-    queue: EventQueue,
+    queue: Box<EventQueue>,
     unfinished: Vec<Unfinished>,
     /// Places in `unfinished` that are free.
     vacant: Vec<u32>,
@@ -122,7 +122,7 @@ impl Simulation {
             may_mirror: deployments.iter().any(|one| one.silent_model.is_some()),
             providers: providers(plan)?,
             models,
-            queue: EventQueue::new(),
+            queue: Box::new(EventQueue::new()),
             unfinished: Vec::new(),
             vacant: Vec::new(),
             parked: BTreeMap::new(),
@@ -147,13 +147,15 @@ impl Simulation {
         loop {
             let arrival = arrivals.next();
             let until = arrival.map_or(Instant::NEVER, |arrival| arrival.at);
-            while let Some(action) = actions.as_slice().first().filter(|a| a.at <= until) {
-                self.run_until(action.at, &mut now, observer)?;
+            // One place for both, so that it is compiled, and inlined, once.
+            loop {
+                let action = actions.as_slice().first().filter(|a| a.at <= until);
+                self.run_until(action.map_or(until, |a| a.at), &mut now, observer)?;
+                let Some(action) = action else { break };
                 now = action.at;
                 operator::act(&mut self.fleet, action, observer);
                 actions.next();
             }
-            self.run_until(until, &mut now, observer)?;
             let Some(arrival) = arrival else { break };
             now = arrival.at;
             if requests % REQUESTS_PER_LOOK == 0 {
@@ -179,7 +181,7 @@ impl Simulation {
     }
 
     /// Lets everything happen that is due before `until`.
-    #[inline]
+    #[inline(always)]
     fn run_until(
         &mut self,
         until: Instant,
@@ -195,7 +197,7 @@ impl Simulation {
                     limit = self.until_a_caller(until);
                 }
             }
-            if !self.callers_turn(until, now, observer)? {
+            if self.callers.is_none() || !self.callers_turn(until, now, observer)? {
                 return Ok(());
             }
         }
@@ -216,7 +218,9 @@ impl Simulation {
             (origin, overrides) = (from.origin, from.overrides.cloned());
             (beginning, batch) = (from.beginning, from.batch);
         }
-        let call = ProviderCall {
+        let instance = self.fleet.of_request(id);
+        let place = self.occupy(instance);
+        self.unfinished[place as usize].call = ProviderCall {
             request: id,
             attempt: 0,
             deployment: DeploymentId(0),
@@ -227,24 +231,22 @@ impl Simulation {
             beginning,
             batch,
         };
-        let instance = self.fleet.of_request(id);
-        let place = self.occupy(call, instance);
         if let Some(callers) = &mut self.callers {
             callers.placed(id, place);
         }
         let model = self.models[usize::from(arrival.model)];
-        let turn = self.fleet.give(instance, |router| {
-            let request = Request {
-                id,
-                model,
-                prompt_tokens: arrival.prompt_tokens,
-                max_tokens: arrival.max_tokens,
-                stream: arrival.stream,
-                origin,
-                overrides,
-            };
-            router.arrive(arrival.at, request, observer)
-        });
+        let request = Request {
+            id,
+            model,
+            prompt_tokens: arrival.prompt_tokens,
+            max_tokens: arrival.max_tokens,
+            stream: arrival.stream,
+            origin,
+            overrides,
+        };
+        let router = self.fleet.lend(instance);
+        let turn = router.arrive(arrival.at, request, observer);
+        self.fleet.take_back(instance);
         self.obey(arrival.at, place, turn, observer)
     }
 
@@ -270,13 +272,10 @@ impl Simulation {
                 if unfinished.given_up {
                     self.providers.abandon(now, &unfinished.call);
                 }
-                self.fleet.give(instance, |router| {
-                    router.attempt_finished(now, attempt, &unfinished.outcome, observer)
-                })
+                let router = self.fleet.lend(instance);
+                router.attempt_finished(now, attempt, &unfinished.outcome, observer)
             }
-            State::Waiting(wait) => self
-                .fleet
-                .give(instance, |router| router.resume(now, wait, observer)),
+            State::Waiting(wait) => self.fleet.lend(instance).resume(now, wait, observer),
             State::Dropped => {
                 self.vacant.push(place);
                 return Ok(());
@@ -285,6 +284,7 @@ impl Simulation {
                 unreachable!("only attempts and waits have an event in the queue")
             }
         };
+        self.fleet.take_back(instance);
         self.obey(now, place, turn, observer)
     }
 
@@ -322,7 +322,8 @@ impl Simulation {
                 request: mirror.id,
                 ..self.unfinished[of as usize].call
             };
-            let place = self.occupy(call, instance);
+            let place = self.occupy(instance);
+            self.unfinished[place as usize].call = call;
             let arrive = |router: &mut Router| router.arrive(now, mirror, observer);
             let turn = self.fleet.give(instance, arrive);
             self.take_step(now, place, turn.step)?;
@@ -397,6 +398,7 @@ impl Simulation {
         Ok(())
     }
 
+    #[inline(never)]
     fn wait(&mut self, now: Instant, place: u32, wait: Wait) -> Result<(), SimError> {
         if wait.until() == Instant::NEVER {
             let awaited = "the end of time";
@@ -411,15 +413,14 @@ impl Simulation {
         Ok(())
     }
 
-    /// A place for a new request.
-    #[inline]
-    fn occupy(&mut self, call: ProviderCall, instance: usize) -> u32 {
+    /// A place for a new request, whose call is still to be told there.
+    #[inline(always)]
+    fn occupy(&mut self, instance: usize) -> u32 {
         let place = self.vacant.pop().unwrap_or_else(|| {
             self.unfinished.push(Unfinished::free());
             u32::try_from(self.unfinished.len() - 1).expect("below 2^32 requests are unfinished")
         });
         let unfinished = &mut self.unfinished[place as usize];
-        unfinished.call = call;
         unfinished.instance = instance;
         unfinished.state = State::Deciding;
         place

@@ -65,6 +65,7 @@ impl Daily {
         clippy::cast_precision_loss,
         reason = "an hour of a day is a share of it"
     )]
+    #[inline(never)]
     pub(super) fn slowdown(&self, at: Instant) -> f64 {
         let in_day = (at.as_nanos() % DAY_NS + self.began_ns) % DAY_NS;
         let hour = in_day as f64 / HOUR_NS;

@@ -86,6 +86,7 @@ impl Curves {
     }
 
     /// How many times as long the first token takes, and each further one.
+    #[inline(never)]
     pub(super) fn slowdowns(&self, load: Load) -> (f64, f64) {
         let mut slower = (1.0, 1.0);
         for curve in &self.0 {

@@ -249,16 +249,14 @@ impl Simulation {
     }
 
     /// Lets the next timer ring that is due before `until`. Gives whether there was one.
-    #[inline]
+    #[inline(never)]
     pub(super) fn callers_turn(
         &mut self,
         until: Instant,
         now: &mut Instant,
         observer: &mut impl Observer,
     ) -> Result<bool, SimError> {
-        let Some(callers) = &mut self.callers else {
-            return Ok(false);
-        };
+        let callers = self.callers();
         if callers.next_timer() >= until {
             return Ok(false);
         }

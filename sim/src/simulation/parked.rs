@@ -30,6 +30,7 @@ impl Simulation {
         Ok(())
     }
 
+    #[inline(never)]
     pub(super) fn park(&mut self, place: u32, parked: Parked) {
         self.parked.insert(parked.request(), place);
         self.unfinished[place as usize].state = State::Parked(parked);
