@@ -306,6 +306,11 @@ impl Provider {
         Scene::new(dialect, at, quota.as_deref(), call).wire(reply)
     }
 
+    /// Whether it asks what prompts begin with.
+    pub(crate) const fn remembers(&self) -> bool {
+        self.prompt_cache.is_some()
+    }
+
     /// Hears that the client of an attempt gave up before its end.
     ///
     /// Its slot of `max_concurrent` falls free, unless others were queued behind it. The quota stays

@@ -136,6 +136,11 @@ impl Providers {
         provider.respond_to_wish_in(at, call, wish, &mut self.pools)
     }
 
+    /// Whether a provider has a prompt cache, and asks what prompts begin with.
+    pub(crate) fn remember(&self, number: u32) -> bool {
+        self.each[number as usize].remembers()
+    }
+
     /// Hears that the client of an attempt gave up before its end.
     pub fn abandon(&mut self, at: Instant, call: &ProviderCall) {
         self.each[call.deployment.index()].abandon(at, call);

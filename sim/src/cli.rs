@@ -90,6 +90,10 @@ pub(crate) struct RunArgs {
     /// `routelab replay`.
     #[arg(long, value_name = "FILE")]
     pub(crate) journal: Option<PathBuf>,
+    /// Write the requests of the reference arm's first replication as JSON lines, for another driver to
+    /// send the same: when each comes, for which model, how long it is.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) requests: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }

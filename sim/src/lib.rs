@@ -27,6 +27,7 @@ mod live_run;
 mod operator;
 pub mod probe;
 mod recording;
+mod request_list;
 #[cfg(feature = "live")]
 pub mod serve;
 mod simulation;
@@ -46,6 +47,7 @@ pub use hindsight::{ATTEMPTS as HINDSIGHT_ATTEMPTS, add_hindsight, hindsight_goo
 #[cfg(feature = "live")]
 pub use live_run::{LiveRecord, LiveRun, live_record, live_run};
 pub use recording::recorder_setup;
+pub use request_list::request_list;
 pub use simulation::{RunEnd, simulate, simulate_watched};
 pub use spend_log::SpendLog;
 pub use story::{Line, Span, SpanKind, Story};

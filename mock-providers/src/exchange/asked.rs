@@ -33,10 +33,11 @@ impl Api {
         let version = before.strip_suffix("v1");
         let version = version.filter(|rest| rest.is_empty() || rest.ends_with('/'));
         let before = version.unwrap_or(before);
-        let name = match before.split_once("openai/deployments/") {
-            Some(("", deployment)) => deployment,
-            Some((name, _)) => name,
-            None => before,
+        let is_long = before.contains('/');
+        let name = match is_long.then(|| before.split_once("openai/deployments/")) {
+            Some(Some(("", deployment))) => deployment,
+            Some(Some((name, _))) => name,
+            Some(None) | None => before,
         };
         let name = name.trim_matches('/');
         Some((api, (!name.is_empty()).then_some(name)))
@@ -71,8 +72,6 @@ pub(crate) struct Asked {
     pub(crate) api: Api,
     pub(crate) model: String,
     pub(crate) prompt_tokens: u32,
-    /// What the provider may have in its prompt cache.
-    pub(crate) beginning: Beginning,
     pub(crate) max_tokens: Option<u32>,
     pub(crate) stream: bool,
     /// Whether OpenAI's stream shall tell the usage in a last frame.
@@ -81,6 +80,7 @@ pub(crate) struct Asked {
     pub(crate) inputs: u32,
     /// Numbers of each embedding.
     pub(crate) dimensions: u32,
+    body: Value,
 }
 
 impl Asked {
@@ -121,16 +121,21 @@ impl Asked {
             api,
             model: model.to_owned(),
             prompt_tokens: prompt_tokens.max(1),
-            beginning: match api {
-                Api::Chat | Api::Messages => beginning::of(&body),
-                Api::Embeddings => Beginning::default(),
-            },
             max_tokens: number("max_tokens").or_else(|| number("max_completion_tokens")),
             stream: api != Api::Embeddings && body["stream"] == true,
             tells_usage: body["stream_options"]["include_usage"] == true,
             inputs,
             dimensions: number("dimensions").unwrap_or(DIMENSIONS).clamp(1, 4_096),
+            body,
         })
+    }
+
+    /// What the provider may have in its prompt cache.
+    pub(crate) fn beginning(&self) -> Beginning {
+        match self.api {
+            Api::Chat | Api::Messages => beginning::of(&self.body),
+            Api::Embeddings => Beginning::default(),
+        }
     }
 
     /// The whole answer of so many tokens.

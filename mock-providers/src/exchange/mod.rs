@@ -27,6 +27,7 @@ use self::{
 };
 use crate::{
     error::SpecError,
+    prompt_cache::Beginning,
     providers::Providers,
     reply::{ProviderCall, Reply},
     wire::{Break, Dialect, Manner, WireReply},
@@ -75,7 +76,10 @@ impl Encounter {
             output_tokens,
             max_tokens: asked.max_tokens,
             stream: asked.stream,
-            beginning: asked.beginning,
+            beginning: match providers.remember(self.upstream) {
+                true => asked.beginning(),
+                false => Beginning::default(),
+            },
             batch: false,
         };
         let reply = providers.respond_to_wish(self.at, &call, &orders.wish)?;
@@ -217,7 +221,11 @@ impl Head {
         Self {
             status,
             content_type: "application/json",
-            headers: vec![(name, format!("req_{:016x}", letterhead.number))],
+            headers: {
+                let mut headers = Vec::with_capacity(10);
+                headers.push((name, format!("req_{:016x}", letterhead.number)));
+                headers
+            },
         }
     }
 }
@@ -232,7 +240,9 @@ fn answered_tokens(call: &ProviderCall, reply: &Reply) -> u32 {
 
 /// The words of the first `tokens` tokens of an answer; each token is one word.
 pub(crate) fn text(tokens: u32) -> String {
-    (0..tokens).map(word).collect()
+    let mut text = String::with_capacity(tokens as usize * LONGEST_WORD);
+    text.extend((0..tokens).map(word));
+    text
 }
 
 /// Token number `number` of an answer, from 0.
@@ -242,6 +252,7 @@ pub(crate) fn word(number: u32) -> &'static str {
 
 const EVENTS: &str = "text/event-stream";
 
+const LONGEST_WORD: usize = 8;
 /// No word needs escaping in JSON.
 const WORDS: [&str; 12] = [
     "This ", "answer ", "stands ", "for ", "what ", "a ", "model ", "would ", "have ", "said ",

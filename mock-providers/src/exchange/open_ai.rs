@@ -18,9 +18,13 @@ pub(crate) fn answer(call: &ProviderCall, tokens: u32, head: &Letterhead) -> Str
         reason(call, tokens),
         usage(head, call, tokens),
     );
-    format!(
+    let mut body = String::with_capacity(text.len() + AROUND);
+    // Writing to a string does not fail.
+    let _ = write!(
+        body,
         r#"{{"id":"chatcmpl-{number}","object":"chat.completion","created":{created},"model":{model},"choices":[{{"index":0,"message":{{"role":"assistant","content":"{text}","refusal":null}},"logprobs":null,"finish_reason":"{reason}"}}],"usage":{usage}}}"#
-    )
+    );
+    body
 }
 
 /// The frame that opens a stream.
@@ -108,3 +112,6 @@ pub(crate) fn embeddings(asked: &Asked, head: &Letterhead) -> String {
         r#"{{"object":"list","data":[{data}],"model":{model},"usage":{{"prompt_tokens":{tokens},"total_tokens":{tokens}}}}}"#
     )
 }
+
+/// Letters of an answer around its text, about.
+const AROUND: usize = 512;

@@ -2,6 +2,8 @@
 //! sees a reset.
 
 use std::{
+    convert::Infallible,
+    future::{Ready, ready},
     io,
     net::SocketAddr,
     pin::Pin,
@@ -12,14 +14,14 @@ use std::{
     task::{Context, Poll},
 };
 
-use axum::{
-    extract::connect_info::Connected,
-    serve::{IncomingStream, Listener},
-};
+use axum::serve::{IncomingStream, Listener};
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::{TcpListener, TcpStream},
 };
+use tower_service::Service;
+
+use super::{desk::Desk, serve::Connection};
 
 /// A listener whose connections have a fuse.
 #[derive(Debug)]
@@ -59,9 +61,24 @@ impl Listener for Door {
     }
 }
 
-impl Connected<IncomingStream<'_, Door>> for Fuse {
-    fn connect_info(stream: IncomingStream<'_, Door>) -> Self {
-        stream.io().fuse.clone()
+/// Makes what answers each connection.
+#[derive(Debug)]
+pub(super) struct Reception(pub(super) Arc<Desk>);
+
+impl Service<IncomingStream<'_, Door>> for Reception {
+    type Response = Connection;
+    type Error = Infallible;
+    type Future = Ready<Result<Connection, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, stream: IncomingStream<'_, Door>) -> Self::Future {
+        ready(Ok(Connection {
+            desk: Arc::clone(&self.0),
+            fuse: stream.io().fuse.clone(),
+        }))
     }
 }
 

@@ -14,9 +14,10 @@ use axum::{
     http::{Method, StatusCode},
     response::Response,
 };
+use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Upstream, desk::Desk, serve::json as reply};
+use super::{Upstream, desk::Desk, seen::Seen, serve::json as reply};
 use crate::spec::ProviderSpec;
 
 pub(super) fn answer(
@@ -45,15 +46,17 @@ pub(super) fn answer(
         ("PUT", ["providers", name]) => change(desk, name, body, |_, whole| whole),
         ("GET", ["requests"]) => {
             let only = query.strip_prefix("provider=");
-            let seen = desk.ledger(|ledger| {
-                let seen = ledger.last.iter();
+            ok(&desk.ledger(|ledger, upstreams| {
+                let seen = ledger.last.iter().map(|seen| Named {
+                    provider: &upstreams[seen.provider].name,
+                    seen,
+                });
                 let seen = seen.filter(|seen| only.is_none_or(|name| seen.provider == name));
-                seen.cloned().collect::<Vec<_>>()
-            });
-            ok(&json!(seen))
+                json!(seen.collect::<Vec<_>>())
+            }))
         }
         ("DELETE", ["requests"]) => {
-            desk.ledger(|ledger| ledger.last.clear());
+            desk.ledger(|ledger, _| ledger.last.clear());
             ok(&json!({}))
         }
         ("POST", ["reset"]) => {
@@ -66,6 +69,14 @@ pub(super) fn answer(
              GET and DELETE /_mock/requests, POST /_mock/reset",
         ),
     }
+}
+
+/// A record and whose it is.
+#[derive(Serialize)]
+struct Named<'a> {
+    provider: &'a str,
+    #[serde(flatten)]
+    seen: &'a Seen,
 }
 
 fn change(

@@ -51,7 +51,8 @@ pub(super) struct Meeting {
 #[derive(Debug)]
 pub(super) struct Visit {
     desk: Arc<Desk>,
-    provider: String,
+    /// Its place among the upstreams.
+    provider: usize,
     call: ProviderCall,
     number: u64,
     begun: Instant,
@@ -125,16 +126,15 @@ impl Desk {
             output_tokens: self.output_tokens,
         };
         let met = encounter.with(&mut shared.providers, asked, orders)?;
-        let provider = shared.upstreams[upstream].name.clone();
         let at_s = begun.as_secs_f64();
-        let seen = Seen::new(number, at_s, &provider, asked, &met);
+        let seen = Seen::new(number, at_s, upstream, asked, &met);
         shared.ledger.arrived(seen);
         Ok(Meeting {
             play: met.play,
             begun,
             visit: Visit {
                 desk: Arc::clone(self),
-                provider,
+                provider: upstream,
                 call: met.call,
                 number,
                 begun,
@@ -190,9 +190,10 @@ impl Desk {
         shared.ledger = Ledger::default();
     }
 
-    /// Reads what was seen.
-    pub(super) fn ledger<T>(&self, read: impl FnOnce(&mut Ledger) -> T) -> T {
-        read(&mut self.lock().ledger)
+    /// Reads what was seen, with the upstreams whose places stand in it.
+    pub(super) fn ledger<T>(&self, read: impl FnOnce(&mut Ledger, &[Upstream]) -> T) -> T {
+        let shared = &mut *self.lock();
+        read(&mut shared.ledger, &shared.upstreams)
     }
 
     fn lock(&self) -> MutexGuard<'_, Shared> {
@@ -225,7 +226,7 @@ impl Drop for Visit {
         };
         let after_s = now.since(self.begun).as_secs_f64();
         let ledger = &mut shared.ledger;
-        ledger.left(&self.provider, self.number, state, after_s);
+        ledger.left(self.provider, self.number, state, after_s);
     }
 }
 

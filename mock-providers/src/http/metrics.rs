@@ -5,18 +5,22 @@ use std::fmt::Write as _;
 use axum::{body::Body, http::header, response::Response};
 
 use super::{
+    Upstream,
     desk::Desk,
     seen::{Ledger, Sums},
 };
 
 pub(super) fn page(desk: &Desk) -> Response {
-    let mut response = Response::new(Body::from(desk.ledger(|ledger| text(ledger))));
+    let mut response = Response::new(Body::from(
+        desk.ledger(|ledger, upstreams| text(ledger, upstreams)),
+    ));
     let kind = header::HeaderValue::from_static("text/plain; version=0.0.4");
     response.headers_mut().insert(header::CONTENT_TYPE, kind);
     response
 }
 
-fn text(ledger: &Ledger) -> String {
+fn text(ledger: &Ledger, upstreams: &[Upstream]) -> String {
+    let named = |place: usize| escaped(&upstreams[place].name);
     let mut text = "# HELP mock_requests_total Requests by what they got.\n\
                     # TYPE mock_requests_total counter\n"
         .to_owned();
@@ -27,7 +31,7 @@ fn text(ledger: &Ledger) -> String {
         let _ = writeln!(
             text,
             "mock_requests_total{{provider=\"{}\",api=\"{}\",status=\"{status}\",manner=\"{}\"}} {count}",
-            escaped(&counted.provider),
+            named(counted.provider),
             counted.api,
             counted.manner
         );
@@ -35,7 +39,7 @@ fn text(ledger: &Ledger) -> String {
     for (name, kind, help, value) in SUMS {
         let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
         for (provider, sums) in &ledger.sums {
-            let (provider, value) = (escaped(provider), value(sums));
+            let (provider, value) = (named(*provider), value(sums));
             let _ = writeln!(text, "{name}{{provider=\"{provider}\"}} {value}");
         }
     }

@@ -23,7 +23,10 @@ use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 use router::{Epoch, Seed};
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle, time::timeout};
 
-use self::{connection::Door, desk::Desk};
+use self::{
+    connection::{Door, Reception},
+    desk::Desk,
+};
 use crate::{clock::Clock, error::SpecError, spec::ProviderSpec};
 
 /// A provider of the server, and by which names it is called.
@@ -155,7 +158,7 @@ impl MockServer {
         let listener = TcpListener::bind(address).await.map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;
         let (stop, stopped) = oneshot::channel();
-        let service = serve::service(Arc::clone(&desk));
+        let service = Reception(Arc::clone(&desk));
         let task = tokio::spawn(async move {
             let server = axum::serve(Door(listener), service);
             let ended = server.with_graceful_shutdown(async { drop(stopped.await) });

@@ -17,7 +17,9 @@ pub(super) struct Seen {
     pub(super) number: u64,
     /// Seconds of the server's clock.
     pub(super) at_s: f64,
-    pub(super) provider: String,
+    /// The provider's place; who reads records writes its name beside them.
+    #[serde(skip)]
+    pub(super) provider: usize,
     pub(super) api: &'static str,
     pub(super) model: String,
     pub(super) stream: bool,
@@ -50,7 +52,7 @@ pub(super) enum State {
 }
 
 impl Seen {
-    pub(super) fn new(number: u64, at_s: f64, provider: &str, asked: &Asked, met: &Met) -> Self {
+    pub(super) fn new(number: u64, at_s: f64, provider: usize, asked: &Asked, met: &Met) -> Self {
         let Met {
             call,
             reply,
@@ -67,7 +69,7 @@ impl Seen {
         Self {
             number,
             at_s,
-            provider: provider.to_owned(),
+            provider,
             api: asked.api.name(),
             model: asked.model.clone(),
             stream: asked.stream,
@@ -90,14 +92,14 @@ impl Seen {
 pub(super) struct Ledger {
     pub(super) last: VecDeque<Seen>,
     pub(super) counts: BTreeMap<Counted, u64>,
-    /// Per provider.
-    pub(super) sums: BTreeMap<String, Sums>,
+    /// By place of the provider.
+    pub(super) sums: BTreeMap<usize, Sums>,
 }
 
 /// What requests are counted by.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Counted {
-    pub(super) provider: String,
+    pub(super) provider: usize,
     pub(super) api: &'static str,
     pub(super) status: Option<u16>,
     pub(super) manner: &'static str,
@@ -118,13 +120,13 @@ pub(super) struct Sums {
 impl Ledger {
     pub(super) fn arrived(&mut self, seen: Seen) {
         let counted = Counted {
-            provider: seen.provider.clone(),
+            provider: seen.provider,
             api: seen.api,
             status: seen.status,
             manner: seen.manner,
         };
         *self.counts.entry(counted).or_default() += 1;
-        let sums = self.sums.entry(seen.provider.clone()).or_default();
+        let sums = self.sums.entry(seen.provider).or_default();
         sums.under_way += 1;
         if seen.status == Some(200) {
             sums.prompt_tokens += u64::from(seen.prompt_tokens);
@@ -137,8 +139,8 @@ impl Ledger {
     }
 
     /// An exchange has ended, or its client has left, after so many seconds.
-    pub(super) fn left(&mut self, provider: &str, number: u64, state: State, after_s: f64) {
-        let sums = self.sums.entry(provider.to_owned()).or_default();
+    pub(super) fn left(&mut self, provider: usize, number: u64, state: State, after_s: f64) {
+        let sums = self.sums.entry(provider).or_default();
         sums.under_way = sums.under_way.saturating_sub(1);
         if state == State::Abandoned {
             sums.abandoned += 1;

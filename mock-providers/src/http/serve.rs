@@ -1,12 +1,18 @@
 //! Reads requests and plays exchanges: each byte at its moment.
 
-use std::{convert::Infallible, io, sync::Arc, time::Duration};
+use std::{
+    convert::Infallible,
+    io,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
 
 use axum::{
-    Router,
     body::{Body, Bytes, to_bytes},
-    extract::{ConnectInfo, Request, State, connect_info::IntoMakeServiceWithConnectInfo},
-    http::{HeaderMap, Method, StatusCode, header},
+    extract::Request,
+    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header, request::Parts},
     response::Response,
 };
 use futures_util::{
@@ -15,6 +21,7 @@ use futures_util::{
 };
 use router::Instant;
 use tokio::{task::yield_now, time::sleep_until};
+use tower_service::Service;
 
 use super::{
     connection::Fuse,
@@ -29,33 +36,53 @@ use crate::exchange::{
     orders::Orders,
 };
 
-pub(super) fn service(desk: Arc<Desk>) -> IntoMakeServiceWithConnectInfo<Router, Fuse> {
-    Router::new()
-        .fallback(answer)
-        .with_state(desk)
-        .into_make_service_with_connect_info()
+/// What answers the requests of one connection.
+#[derive(Clone, Debug)]
+pub(super) struct Connection {
+    pub(super) desk: Arc<Desk>,
+    pub(super) fuse: Fuse,
 }
 
-async fn answer(
-    State(desk): State<Arc<Desk>>,
-    ConnectInfo(fuse): ConnectInfo<Fuse>,
-    request: Request,
-) -> Result<Response, Infallible> {
+impl Service<Request> for Connection {
+    type Response = Response;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request) -> Self::Future {
+        Box::pin(answer(self.clone(), request))
+    }
+}
+
+async fn answer(connection: Connection, request: Request) -> Result<Response, Infallible> {
     let (parts, body) = request.into_parts();
     let body = match to_bytes(body, LARGEST_BODY).await {
         Ok(body) => body,
         Err(error) => return Ok(json(StatusCode::PAYLOAD_TOO_LARGE, error.to_string())),
     };
+    let met = meet(&connection.desk, &parts, &body);
+    drop((parts, body));
+    Ok(match met {
+        Ok(meeting) => play(meeting, &connection.fuse).await,
+        Err(response) => *response,
+    })
+}
+
+/// Reads a request: what an upstream makes of it, or a response that is there at once.
+fn meet(desk: &Arc<Desk>, parts: &Parts, body: &Bytes) -> Result<Meeting, Box<Response>> {
     let path = parts.uri.path().trim_matches('/');
-    Ok(match Called::at(path) {
+    Err(Box::new(match Called::at(path) {
         Called::Api(api, named) if parts.method == Method::POST => {
-            exchange(&desk, &fuse, api, named, &parts.headers, &body).await
+            return exchange(desk, api, named, &parts.headers, body);
         }
-        Called::Models if parts.method == Method::GET => models(&desk),
-        Called::Metrics => metrics::page(&desk),
+        Called::Models if parts.method == Method::GET => models(desk),
+        Called::Metrics => metrics::page(desk),
         Called::Control(path) => {
             let query = parts.uri.query().unwrap_or_default();
-            control::answer(&desk, &parts.method, path, query, &body)
+            control::answer(desk, &parts.method, path, query, body)
         }
         Called::Api(..) | Called::Models => {
             complaint(StatusCode::METHOD_NOT_ALLOWED, Api::Chat, "wrong method")
@@ -64,7 +91,7 @@ async fn answer(
             let message = format!("there is nothing at /{path}");
             complaint(StatusCode::NOT_FOUND, Api::Chat, &message)
         }
-    })
+    }))
 }
 
 /// What a path leads to.
@@ -96,32 +123,25 @@ impl<'a> Called<'a> {
     }
 }
 
-async fn exchange(
+fn exchange(
     desk: &Arc<Desk>,
-    fuse: &Fuse,
     api: Api,
     named: Option<&str>,
     headers: &HeaderMap,
     body: &Bytes,
-) -> Response {
-    let asked = match Asked::read(api, body) {
-        Ok(asked) => asked,
-        Err(message) => return complaint(StatusCode::BAD_REQUEST, api, &message),
-    };
+) -> Result<Meeting, Box<Response>> {
+    let refuse = |status, message: &str| Box::new(complaint(status, api, message));
+    let wrong = |message: &str| refuse(StatusCode::BAD_REQUEST, message);
+    let asked = Asked::read(api, body).map_err(|message| wrong(&message))?;
     let texts = headers.iter();
     let texts = texts.filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)));
-    let orders = match Orders::read(texts) {
-        Ok(orders) => orders,
-        Err(message) => return complaint(StatusCode::BAD_REQUEST, api, &message),
-    };
+    let orders = Orders::read(texts).map_err(|message| wrong(&message))?;
     let Some(upstream) = desk.called(named, &asked.model) else {
         let message = format!("the model `{}` does not exist", asked.model);
-        return complaint(StatusCode::NOT_FOUND, api, &message);
+        return Err(refuse(StatusCode::NOT_FOUND, &message));
     };
-    match desk.meet(upstream, &asked, &orders) {
-        Ok(meeting) => play(meeting, fuse).await,
-        Err(error) => complaint(StatusCode::BAD_REQUEST, api, &error.to_string()),
-    }
+    let met = desk.meet(upstream, &asked, &orders);
+    met.map_err(|error| wrong(&error.to_string()))
 }
 
 /// Does what the model says, when it says.
@@ -129,7 +149,7 @@ async fn play(meeting: Meeting, fuse: &Fuse) -> Response {
     let Meeting { play, begun, visit } = meeting;
     match play {
         Play::Hang => {
-            visit.desk().closed().await;
+            Box::pin(visit.desk().closed()).await;
             reset(fuse)
         }
         Play::Reset { after } => {
@@ -149,12 +169,12 @@ async fn play(meeting: Meeting, fuse: &Fuse) -> Response {
             visit.end();
             if cut {
                 let length = body.len();
-                let mut response = respond(&head, cut_body(body));
+                let mut response = respond(head, cut_body(body));
                 let headers = response.headers_mut();
                 headers.insert(header::CONTENT_LENGTH, length.into());
                 response
             } else {
-                respond(&head, Body::from(body))
+                respond(head, Body::from(body))
             }
         }
         Play::Stream {
@@ -165,16 +185,25 @@ async fn play(meeting: Meeting, fuse: &Fuse) -> Response {
             if !wait(&visit, begun, after).await {
                 return reset(fuse);
             }
-            respond(&head, streamed(frames, begun, visit))
+            respond(head, streamed(frames, begun, visit))
         }
     }
 }
 
-/// Waits; `false`: the server closes before that.
+/// Waits; `false`: the server closes before that. What is due already waits for no timer, whose ticks
+/// are a millisecond long.
 async fn wait(visit: &Visit, begun: Instant, after: Duration) -> bool {
     let desk = visit.desk();
-    let at = begun.as_nanos().saturating_add(nanos(after));
-    let Some(at) = desk.clock.when(Instant::from_nanos(at)) else {
+    let at = Instant::from_nanos(begun.as_nanos().saturating_add(nanos(after)));
+    if at <= desk.clock.now() {
+        return true;
+    }
+    // Boxed, so that who need not wait does not carry a timer about.
+    Box::pin(wait_until(desk, at)).await
+}
+
+async fn wait_until(desk: &Desk, at: Instant) -> bool {
+    let Some(at) = desk.clock.when(at) else {
         desk.closed().await;
         return false;
     };
@@ -242,16 +271,20 @@ fn reset(fuse: &Fuse) -> Response {
     Response::default()
 }
 
-fn respond(head: &Head, body: Body) -> Response {
-    let mut response = Response::builder()
-        .status(head.status)
-        .header(header::CONTENT_TYPE, head.content_type);
-    for (name, value) in &head.headers {
-        response = response.header(*name, value);
+fn respond(head: Head, body: Body) -> Response {
+    let mut response = Response::new(body);
+    *response.status_mut() =
+        StatusCode::from_u16(head.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let headers = response.headers_mut();
+    let kind = HeaderValue::from_static(head.content_type);
+    headers.insert(header::CONTENT_TYPE, kind);
+    for (name, value) in head.headers {
+        // No header of ours holds what HTTP forbids.
+        if let Ok(value) = HeaderValue::try_from(value) {
+            headers.append(HeaderName::from_static(name), value);
+        }
     }
     response
-        .body(body)
-        .unwrap_or_else(|error| json(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))
 }
 
 /// An error that is the caller's, or the test's, and none of the model's.
@@ -262,7 +295,7 @@ fn complaint(status: StatusCode, api: Api, message: &str) -> Response {
 pub(super) fn json(status: StatusCode, body: String) -> Response {
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;
-    let json = header::HeaderValue::from_static("application/json");
+    let json = HeaderValue::from_static("application/json");
     response.headers_mut().insert(header::CONTENT_TYPE, json);
     response
 }

@@ -1,6 +1,6 @@
 //! Headers as data: what is left of each limit, and when to come back.
 
-use std::time::Duration;
+use std::{fmt::Write as _, time::Duration};
 
 use router::{Epoch, Failure, Instant, RetryAfter};
 
@@ -80,7 +80,7 @@ pub fn retry_after(headers: &[Header]) -> Option<RetryAfter> {
 /// The headers of what is left, which stand on every answer.
 pub(super) fn limits(scene: &Scene) -> Vec<Header> {
     let gauges = &scene.gauges;
-    let mut headers = Vec::new();
+    let mut headers = Vec::with_capacity(9);
     let mut tell = |names: [&'static str; 3], gauge: Option<Gauge>, reset: Reset| {
         let Some(gauge) = gauge else { return };
         headers.extend([
@@ -175,24 +175,29 @@ impl Reset {
 
 /// A length of time to the millisecond, rounded up: `12ms`, `1s`, `6m0s`, `23h18m29.144s`.
 fn as_length(length: Duration) -> String {
-    let millis = length.as_nanos().div_ceil(1_000_000);
+    let rest = u64::from(length.subsec_nanos().div_ceil(1_000_000));
+    let millis = length.as_secs().saturating_mul(1_000).saturating_add(rest);
+    let mut text = String::with_capacity(16);
+    // Writing to a string does not fail.
     if millis < 1_000 {
-        return format!("{millis}ms");
+        let _ = write!(text, "{millis}ms");
+        return text;
     }
     let (hours, minutes) = (millis / 3_600_000, millis / 60_000 % 60);
     let (seconds, rest) = (millis / 1_000 % 60, millis % 1_000);
-    let mut text = String::new();
     if hours > 0 {
-        text += &format!("{hours}h");
+        let _ = write!(text, "{hours}h");
     }
     if hours > 0 || minutes > 0 {
-        text += &format!("{minutes}m");
+        let _ = write!(text, "{minutes}m");
     }
-    text += &seconds.to_string();
+    let _ = write!(text, "{seconds}");
     if rest > 0 {
-        text += format!(".{rest:03}").trim_end_matches('0');
+        let _ = write!(text, ".{rest:03}");
+        text.truncate(text.trim_end_matches('0').len());
     }
-    text + "s"
+    text.push('s');
+    text
 }
 
 const X_RATELIMIT: [[&str; 3]; 2] = [

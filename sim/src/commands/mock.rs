@@ -18,8 +18,7 @@ pub(super) fn mock(args: &MockArgs) -> Result<Ended, Complaint> {
         message: error.to_string(),
         help: "choose another address: --listen 127.0.0.1:0".to_owned(),
     };
-    // One thread waits for all moments: nothing is computed between them.
-    let runtime = tokio::runtime::Builder::new_current_thread()
+    let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(|error| refused(&error))?;

@@ -5,7 +5,10 @@ use std::{fmt::Write as _, fs, num::NonZeroUsize, path::Path, thread};
 
 use reports::{RunRecord, SweepRecord};
 use scenarios::{Expectation, RunPlan, Scenario};
-use sim::{Finding, SpendLog, Verdict, add_hindsight, judge, run_plans, simulate, sweep_record};
+use sim::{
+    Finding, SpendLog, Verdict, add_hindsight, judge, request_list, run_plans, simulate,
+    sweep_record,
+};
 
 use super::{Ended, replay};
 use crate::{
@@ -28,6 +31,11 @@ pub(super) fn run(args: &RunArgs) -> Result<Ended, Complaint> {
     if let Some(file) = &args.journal {
         replay::write_journal(&scenario, file)?;
     }
+    if let Some(file) = &args.requests {
+        let plan = scenario.plan(scenario.reference(), 0);
+        write(file, &request_list(&plan.workload, plan.seed))?;
+        note(&format!("requests: {}", file.display()));
+    }
     run_scenario(&scenario, command, args.hindsight, &args.output)
 }
 
@@ -36,12 +44,16 @@ fn write_spend_log(scenario: &Scenario, file: &Path) -> Result<(), Complaint> {
     let plan = scenario.plan(scenario.reference(), 0);
     let mut log = SpendLog::new(&plan)?;
     simulate(&plan, &mut log)?;
-    fs::write(file, log.csv()).map_err(|source| Complaint::Write {
-        what: file.display().to_string(),
-        source,
-    })?;
+    write(file, &log.csv())?;
     note(&format!("spend log: {}", file.display()));
     Ok(())
+}
+
+fn write(file: &Path, text: &str) -> Result<(), Complaint> {
+    fs::write(file, text).map_err(|source| Complaint::Write {
+        what: file.display().to_string(),
+        source,
+    })
 }
 
 /// Runs a scenario and gives out what came of it. `command` is told in the report.
