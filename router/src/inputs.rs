@@ -203,6 +203,7 @@ impl Held {
     /// # Errors
     ///
     /// The answer, if it is over.
+    #[expect(clippy::result_large_err, reason = "made of a step, which is as large")]
     pub fn of(step: Step) -> Result<Self, crate::step::Answer> {
         match step {
             Step::Send(attempt) => Ok(Self::Attempt(attempt)),

@@ -204,7 +204,7 @@ impl Replay {
         let then = then.ok_or("there is no `then`: expected the decision")?;
         let mut ear = Ear::default();
         let asked = [
-            line.arrive.map(Asked::Arrive),
+            line.arrive.map(Box::new).map(Asked::Arrive),
             line.attempt_finished.map(Asked::Finished),
             line.resume.map(Asked::Resume),
             line.admitted.map(Asked::Admitted),
@@ -245,7 +245,7 @@ impl Replay {
     ) -> Result<Option<String>, String> {
         let now = self.now;
         match asked {
-            Asked::Arrive(arrival) => return self.arrive(instance, arrival, ear, result),
+            Asked::Arrive(arrival) => return self.arrive(instance, *arrival, ear, result),
             Asked::Finished(Finished { request, outcome }) => {
                 let held = self.take(instance, request, "attempt_finished")?;
                 let Held::Attempt(attempt) = held else {
@@ -358,7 +358,7 @@ impl Replay {
 
 /// An input that stands in a line.
 enum Asked {
-    Arrive(Arrival),
+    Arrive(Box<Arrival>),
     Finished(Finished),
     Resume(RequestId),
     Admitted(RequestId),
