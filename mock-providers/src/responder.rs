@@ -104,7 +104,7 @@ impl Responder {
             return Err((404, Api::Chat.complaint(INVALID, &message)));
         };
         let wrong = |message: &str| (400, api.complaint(INVALID, message));
-        let asked = Asked::read(api, &request.body).map_err(|message| wrong(&message))?;
+        let asked = Asked::read(api, path, &request.body).map_err(|message| wrong(&message))?;
         let texts = request.headers.iter();
         let texts = texts.filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)));
         let orders = Orders::read(texts).map_err(|message| wrong(&message))?;

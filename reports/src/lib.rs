@@ -52,6 +52,8 @@ mod table;
 mod tally;
 mod text_plots;
 mod time_buckets;
+#[cfg(feature = "render")]
+mod twins;
 
 pub use advice::{Findings, findings, headline};
 pub use aligned::aligned;
@@ -86,4 +88,5 @@ pub use {
     page::page,
     report::{csv_text, json_text, write_report},
     table::{arms_frame, runs_frame},
+    twins::{Sameness, TwinRow, Twins},
 };

@@ -146,8 +146,8 @@ pub use profile::{Profile, ProfileName};
 pub use providers::{is_provider, split_provider};
 pub use recovery::CooldownRecovery;
 pub use request::{
-    Api, CallerId, ContentId, DeploymentId, ModelId, Origin, Overrides, Request, RequestFallbacks,
-    RequestId, SessionId,
+    Api, CallerId, ContentId, DeploymentId, LETTERS_PER_TOKEN, ModelId, Origin, Overrides, Request,
+    RequestFallbacks, RequestId, SessionId, tokens_of_letters,
 };
 pub use rng::{KeyedRng, Purpose, Seed};
 pub use route_error::{QueueFault, RateLimitedBy, RouteError};

@@ -226,6 +226,16 @@ impl Overrides {
     }
 }
 
+/// Letters that make a token, in English text: OpenAI's rule of thumb (help.openai.com, "What are tokens
+/// and how to count them").
+pub const LETTERS_PER_TOKEN: u32 = 4;
+
+/// Tokens of a text of so many letters, where nobody counts them.
+#[must_use]
+pub fn tokens_of_letters(letters: usize) -> u32 {
+    u32::try_from(letters.div_ceil(LETTERS_PER_TOKEN as usize)).unwrap_or(u32::MAX)
+}
+
 /// A request's own `fallbacks`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -13,7 +13,7 @@ use router::ProfileName;
 
 use crate::commands::blame;
 pub(crate) use calibrate::{CalibrateArgs, CalibrateFormat, CountedTime};
-pub(crate) use servers::{LiveArgs, MockArgs, ServeArgs};
+pub(crate) use servers::{Drivers, LiveArgs, MockArgs, ServeArgs, Twin, TwinArgs};
 pub(crate) use studies::{Out, PlanArgs, ProbeArgs, Push, Sized};
 
 /// A workbench for LLM routers: measure how strategies, cooldowns, retries and fallbacks behave under
@@ -119,7 +119,10 @@ pub(crate) struct SweepArgs {
 
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("sides").required(true).multiple(true).args(["arms", "against"]))]
+#[command(subcommand_negates_reqs = true, args_conflicts_with_subcommands = true)]
 pub(crate) struct CompareArgs {
+    #[command(subcommand)]
+    pub(crate) drivers: Option<Drivers>,
     #[command(flatten)]
     pub(crate) scenario: ScenarioArgs,
     /// The settings of one arm, with commas between; give two or more. The first is the reference

@@ -1,8 +1,9 @@
 //! What a request over HTTP asks for, read from its body.
 
+use router::{LETTERS_PER_TOKEN, tokens_of_letters};
 use serde_json::Value;
 
-use super::{Letterhead, anthropic, beginning, open_ai};
+use super::{Letterhead, anthropic, beginning, checked, open_ai};
 use crate::{prompt_cache::Beginning, reply::ProviderCall};
 
 /// Which API was called.
@@ -84,11 +85,11 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// Reads a body. The error says what is amiss.
-    pub(crate) fn read(api: Api, body: &[u8]) -> Result<Self, String> {
+    /// Reads a body that came to this path. The error says what is amiss.
+    pub(crate) fn read(api: Api, path: &str, body: &[u8]) -> Result<Self, String> {
         let body: Value = serde_json::from_slice(body)
             .map_err(|error| format!("the body is not JSON: {error}"))?;
-        let Some(model) = body["model"].as_str() else {
+        let Some(model) = body["model"].as_str().or_else(|| azure_deployment(path)) else {
             return Err("you must provide a model parameter".to_owned());
         };
         let prompt = match api {
@@ -107,6 +108,7 @@ impl Asked {
             };
             return Err(format!("missing required parameter: {name}"));
         }
+        checked::check(api, &body)?;
         let prompt_tokens = tokens([prompt, &body["system"]]);
         let number = |name: &str| body[name].as_u64().and_then(|n| u32::try_from(n).ok());
         // A list of numbers is one text that was cut into tokens already.
@@ -148,12 +150,18 @@ impl Asked {
     }
 }
 
+/// The deployment that a path of Azure's names: its clients need not say a model.
+fn azure_deployment(path: &str) -> Option<&str> {
+    let (_, rest) = path.split_once("openai/deployments/")?;
+    let (deployment, _) = rest.split_once('/')?;
+    (!deployment.is_empty()).then_some(deployment)
+}
+
 /// Tokens of texts, estimated by their letters: those of strings, of messages and of parts of them; a
-/// number is a token that was counted already. Four letters make one, OpenAI's rule of thumb for English
-/// text (help.openai.com, "What are tokens and how to count them").
+/// number is a token that was counted already. ([`tokens_of_letters`])
 pub fn tokens<'a>(prompts: impl IntoIterator<Item = &'a Value>) -> u32 {
     let letters: usize = prompts.into_iter().map(letters).sum();
-    u32::try_from(letters.div_ceil(LETTERS_PER_TOKEN)).unwrap_or(u32::MAX)
+    tokens_of_letters(letters)
 }
 
 /// Letters of all texts in a prompt; a number is a token that was counted already.
@@ -165,12 +173,11 @@ fn letters(prompt: &Value) -> usize {
             .into_iter()
             .filter_map(|name| keys.get(name).map(letters))
             .sum(),
-        Value::Number(_) => LETTERS_PER_TOKEN,
+        Value::Number(_) => LETTERS_PER_TOKEN as usize,
         Value::Bool(_) | Value::Null => 0,
     }
 }
 
-const LETTERS_PER_TOKEN: usize = 4;
 /// Few, so that answers stay small; real models have hundreds.
 const DIMENSIONS: u32 = 8;
 
@@ -179,7 +186,7 @@ mod tests {
     use super::*;
 
     fn read(api: Api, body: &str) -> Result<Asked, String> {
-        Asked::read(api, body.as_bytes())
+        Asked::read(api, "", body.as_bytes())
     }
 
     #[test]
@@ -230,6 +237,20 @@ mod tests {
             let body = format!(r#"{{"model": "m", "messages": [], "{name}": 7}}"#);
             assert_eq!(read(Api::Chat, &body).unwrap().max_tokens, Some(7));
         }
+    }
+
+    #[test]
+    fn a_path_of_azures_says_the_model_if_the_body_does_not() {
+        let asked = |body: &str| {
+            let path = "east/openai/deployments/gpt/chat/completions";
+            Asked::read(Api::Chat, path, body.as_bytes()).map(|asked| asked.model)
+        };
+
+        assert_eq!(asked(r#"{"messages": []}"#), Ok("gpt".to_owned()));
+        assert_eq!(
+            asked(r#"{"messages": [], "model": "other"}"#),
+            Ok("other".to_owned())
+        );
     }
 
     #[test]

@@ -12,6 +12,7 @@
 pub(crate) mod anthropic;
 pub(crate) mod asked;
 mod beginning;
+mod checked;
 pub(crate) mod frames;
 pub(crate) mod open_ai;
 pub(crate) mod orders;

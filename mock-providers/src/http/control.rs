@@ -91,13 +91,27 @@ fn change(
         Err(error) => return refused(StatusCode::BAD_REQUEST, &error.to_string()),
     };
     let changed = desk.change(name, |spec| {
-        serde_json::from_value(make(spec, patch)).map_err(|error| error.to_string())
+        let whole = make(spec, patch.clone());
+        serde_json::from_value::<ProviderSpec>(whole)
+            .map_err(|error| culprit(spec, &patch).unwrap_or_else(|| error.to_string()))
     });
     match changed {
         None => unknown(name),
         Some(Ok(upstream)) => ok(&told(&upstream)),
         Some(Err(message)) => refused(StatusCode::BAD_REQUEST, &message),
     }
+}
+
+/// The first key that is refused on its own, and why.
+fn culprit(spec: &ProviderSpec, patch: &Value) -> Option<String> {
+    patch.as_object()?.iter().find_map(|(key, value)| {
+        let mut whole = serde_json::to_value(spec).unwrap_or_default();
+        let mut one = serde_json::Map::new();
+        one.insert(key.clone(), value.clone());
+        merge(&mut whole, Value::Object(one));
+        let refused = serde_json::from_value::<ProviderSpec>(whole).err()?;
+        Some(format!("{key}: {refused}"))
+    })
 }
 
 /// RFC 7396: null takes a key away, objects are merged, everything else is replaced.

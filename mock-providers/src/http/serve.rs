@@ -76,7 +76,7 @@ fn meet(desk: &Arc<Desk>, parts: &Parts, body: &Bytes) -> Result<Meeting, Box<Re
     let path = parts.uri.path().trim_matches('/');
     Err(Box::new(match Called::at(path) {
         Called::Api(api, named) if parts.method == Method::POST => {
-            return exchange(desk, api, named, &parts.headers, body);
+            return exchange(desk, (api, named, path), &parts.headers, body);
         }
         Called::Models if parts.method == Method::GET => models(desk),
         Called::Metrics => metrics::page(desk),
@@ -125,14 +125,13 @@ impl<'a> Called<'a> {
 
 fn exchange(
     desk: &Arc<Desk>,
-    api: Api,
-    named: Option<&str>,
+    (api, named, path): (Api, Option<&str>, &str),
     headers: &HeaderMap,
     body: &Bytes,
 ) -> Result<Meeting, Box<Response>> {
     let refuse = |status, message: &str| Box::new(complaint(status, api, message));
     let wrong = |message: &str| refuse(StatusCode::BAD_REQUEST, message);
-    let asked = Asked::read(api, body).map_err(|message| wrong(&message))?;
+    let asked = Asked::read(api, path, body).map_err(|message| wrong(&message))?;
     let texts = headers.iter();
     let texts = texts.filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)));
     let orders = Orders::read(texts).map_err(|message| wrong(&message))?;

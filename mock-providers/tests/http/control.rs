@@ -62,6 +62,13 @@ async fn a_provider_is_changed_while_the_server_runs_and_put_back() {
         (
             Method::PATCH,
             "providers/east",
+            r#"{"models": null, "quota": {"requests_per_minute": "many"}}"#,
+            400,
+            "quota: ",
+        ),
+        (
+            Method::PATCH,
+            "providers/east",
             r#"{"faults": [{"outage": {"from_s": 9, "to_s": 3}}]}"#,
             400,
             "to_s",

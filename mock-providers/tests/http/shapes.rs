@@ -211,6 +211,18 @@ async fn embeddings_models_and_mistakes_are_answered_too() {
             "max_tokens",
         ),
         ("/v1/nothing", "{}", 404, "/v1/nothing"),
+        (
+            "/v1/chat/completions",
+            r#"{"model": "m", "messages": [], "max_tokens": -3}"#,
+            400,
+            "'max_tokens'",
+        ),
+        (
+            "/v1/messages",
+            r#"{"model": "m", "messages": "hi", "max_tokens": 3}"#,
+            400,
+            "messages: ",
+        ),
     ] {
         let response = post(&server, path, body.to_owned()).send().await.unwrap();
         assert_eq!(response.status(), status, "{path}");
@@ -218,6 +230,9 @@ async fn embeddings_models_and_mistakes_are_answered_too() {
         let message = error["error"]["message"].as_str().unwrap();
         assert!(message.contains(says), "{message}");
     }
+    let azure = "/n/openai/deployments/gpt/chat/completions";
+    let response = post(&server, azure, r#"{"messages": []}"#.to_owned());
+    assert_eq!(response.send().await.unwrap().status(), 200);
     // A path may name the provider, whatever the model.
     let body = r#"{"model": "gpt", "messages": []}"#.to_owned();
     let response = post(&server, "/n/v1/chat/completions", body).send().await;

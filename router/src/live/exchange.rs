@@ -25,6 +25,7 @@ use super::{
 use crate::{
     observe::Observer,
     outcome::{ErrorClass, Failure, Outcome, Usage},
+    request::tokens_of_letters,
     time::Instant,
 };
 
@@ -175,8 +176,7 @@ impl<O: Observer + Send + 'static> Exchange<'_, O> {
         }
     }
 
-    /// Tokens of an answer whose provider does not count them: a quarter of its letters, as mostly in
-    /// English texts.
+    /// Tokens of an answer whose provider does not count them.
     fn estimated_tokens(&self, body: &[u8]) -> u32 {
         if self.payload.endpoint == Endpoint::Embeddings {
             return 0;
@@ -188,7 +188,7 @@ impl<O: Observer + Send + 'static> Exchange<'_, O> {
             text.or_else(|| choice["text"].as_str())
         });
         let letters: usize = texts.map(|text| text.chars().count()).sum();
-        u32::try_from(letters.div_ceil(4)).unwrap_or(u32::MAX)
+        tokens_of_letters(letters)
     }
 
     /// The failure that the deadline makes.

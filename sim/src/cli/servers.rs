@@ -1,11 +1,11 @@
 //! What can be typed for what talks over HTTP: `mock`, `live` and `serve`.
 
-use std::{net::SocketAddr, path::PathBuf};
+use std::{net::SocketAddr, num::NonZeroUsize, path::PathBuf};
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use router::ProfileName;
 
-use super::{OutputArgs, ScenarioArgs, profile};
+use super::{OutputArgs, ScenarioArgs, assignment, profile};
 
 #[derive(Debug, Args)]
 pub(crate) struct MockArgs {
@@ -23,6 +23,10 @@ pub(crate) struct MockArgs {
     /// The providers of which arm, counted from 0 as `check` lists them.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) arm: usize,
+    /// After an interrupt or SIGTERM, how long exchanges under way may take to end, in seconds. A second
+    /// interrupt leaves them at once.
+    #[arg(long, value_name = "S", default_value_t = 5, value_parser = clap::value_parser!(u32).range(0..=3_600))]
+    pub(crate) grace_s: u32,
 }
 
 #[derive(Debug, Args)]
@@ -39,6 +43,47 @@ pub(crate) struct LiveArgs {
     pub(crate) journal: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+}
+
+/// What `compare` compares besides settings.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Drivers {
+    /// Compare the simulation with the run over HTTP: `compare sim live SCENARIO`.
+    Sim {
+        #[command(subcommand)]
+        with: Twin,
+    },
+}
+
+/// The other side.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Twin {
+    /// State how a scenario over HTTP on this machine differs from its simulation, and whether each
+    /// difference is within its margin: exit code 0 if all are, 1 if one is not, 3 if that is undecided
+    /// or the machine was too slow.
+    Live(TwinArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TwinArgs {
+    /// Replications of each side if not given: 4.
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioArgs,
+    /// How many seconds of the run pass in one of the wall's. The faster, the more the transport's own
+    /// time counts.
+    #[arg(long, value_name = "F", default_value_t = 4.0, value_parser = speed)]
+    pub(crate) speed: f64,
+    /// How far apart a metric may be: a number in its unit, a share of the simulation's value as `5%`, or
+    /// points of a ratio as `0.5pp`. May be given several times; replaces the metric's own margin.
+    #[arg(long = "margin", value_name = "METRIC=DISTANCE", value_parser = assignment)]
+    pub(crate) margins: Vec<(String, String)>,
+    /// Threads of the simulation.
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<NonZeroUsize>,
+    /// Write every input and decision of the first replication's live router to this file, for `routelab
+    /// replay`.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) journal: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -67,6 +112,10 @@ pub(crate) struct ServeArgs {
     /// How long the body of a request may take, in seconds.
     #[arg(long, value_name = "S", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=3_600))]
     pub(crate) body_timeout_s: u32,
+    /// How long a client may leave bytes of an answer unread before its connection is ended, and its
+    /// attempt given back, in seconds.
+    #[arg(long, value_name = "S", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=3_600))]
+    pub(crate) write_timeout_s: u32,
     /// After an interrupt or SIGTERM, how long requests under way may take to end, in seconds.
     #[arg(long, value_name = "S", default_value_t = 30, value_parser = clap::value_parser!(u32).range(0..=3_600))]
     pub(crate) grace_s: u32,

@@ -8,9 +8,9 @@ use reports::{ArmRecord, AxisRecord, RunRecord, SweepRecord};
 use scenarios::{RunPlan, Scenario};
 use sim::sweep_record;
 
-use super::{Ended, quoted, run, sweep::without_axes};
+use super::{Ended, quoted, run, sweep::without_axes, twins};
 use crate::{
-    cli::{CompareArgs, ScenarioArgs},
+    cli::{CompareArgs, Drivers, ScenarioArgs, Twin},
     complaint::Complaint,
 };
 
@@ -21,6 +21,12 @@ pub(super) struct Side {
 }
 
 pub(super) fn compare(args: &CompareArgs) -> Result<Ended, Complaint> {
+    if let Some(Drivers::Sim {
+        with: Twin::Live(args),
+    }) = &args.drivers
+    {
+        return twins::compare(args);
+    }
     let (axis, sides) = match (&args.against, &args.scenario.config) {
         (Some(against), Some(config)) => ("config", configs(&args.scenario, config, against)?),
         _ => ("settings", settings(&args.scenario, &args.arms)?),

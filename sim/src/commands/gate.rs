@@ -87,9 +87,14 @@ fn of_results(
 }
 
 fn margins(given: &[(String, String)]) -> Result<Vec<Margin>, Complaint> {
-    if given.is_empty() {
-        return Ok(Margin::defaults());
+    match given.is_empty() {
+        true => Ok(Margin::defaults()),
+        false => read_margins(given),
     }
+}
+
+/// Margins as they are typed.
+pub(super) fn read_margins(given: &[(String, String)]) -> Result<Vec<Margin>, Complaint> {
     let read = |(metric, loss): &(String, String)| {
         Margin::read(metric, loss).map_err(|error| Complaint::Usage {
             message: format!("--margin {metric}={loss}: {error}"),

@@ -23,8 +23,10 @@ pub(super) fn mock(args: &MockArgs) -> Result<Ended, Complaint> {
         .build()
         .map_err(|error| refused(&error))?;
     let (interrupt, interrupted) = mpsc::channel();
+    let mut interrupts = 0;
     ctrlc::set_handler(move || {
-        if interrupt.send(()).is_err() {
+        interrupts += 1;
+        if interrupts > 1 || interrupt.send(()).is_err() {
             std::process::exit(130);
         }
     })
@@ -37,8 +39,11 @@ pub(super) fn mock(args: &MockArgs) -> Result<Ended, Complaint> {
     runtime.block_on(async {
         let waiting = tokio::task::spawn_blocking(move || interrupted.recv());
         drop(waiting.await);
-        note("stopping: exchanges under way may end, up to 5 s");
-        server.stop(PATIENCE).await;
+        let grace = args.grace_s;
+        note(&format!(
+            "stopping: exchanges under way may end, up to {grace} s; interrupt again to leave them"
+        ));
+        server.stop(Duration::from_secs(grace.into())).await;
     });
     Ok(Ended::Done)
 }
@@ -114,6 +119,3 @@ fn welcome(server: &MockServer, options: &ServerOptions) -> String {
     );
     text
 }
-
-/// How long exchanges under way are waited for.
-const PATIENCE: Duration = Duration::from_secs(5);

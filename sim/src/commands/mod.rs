@@ -16,6 +16,7 @@ mod serve;
 mod settings_text;
 mod sweep;
 mod tune;
+mod twins;
 
 pub(crate) use explain::blame;
 

@@ -49,6 +49,7 @@ pub(super) fn serve(args: &ServeArgs) -> Result<Ended, Complaint> {
         connections: args.max_connections,
         head_timeout: seconds(args.head_timeout_s),
         body_timeout: seconds(args.body_timeout_s),
+        write_timeout: seconds(args.write_timeout_s),
         largest_body: args.max_body_mib as usize * (1 << 20),
         proxies: true,
         journal: args.journal.clone(),

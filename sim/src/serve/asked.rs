@@ -46,17 +46,18 @@ pub(super) struct Asked {
     pub(super) stream: bool,
 }
 
-/// Reads a body. `caller` is the key that it came with.
+/// Reads a body. `caller` is the key that it came with, `named` the model that its path names.
 pub(super) fn read(
     endpoint: Endpoint,
     body: &[u8],
     headers: &HeaderMap,
-    caller: Option<&str>,
+    (caller, named): (Option<&str>, Option<&str>),
     wanted: Wanted,
 ) -> Result<Asked, Refusal> {
     let mut body: Body = serde_json::from_slice(body)
         .map_err(|error| Refusal::bad(format!("the body is no JSON object: {error}")))?;
     let model: Option<String> = take_key(&mut body, "model", "a text")?;
+    let model = model.or_else(|| named.map(str::to_owned));
     let model = model.filter(|model| !model.is_empty() && model.len() <= LONGEST_NAME);
     let model = model.ok_or_else(|| {
         let told = format!("`model` must be the name of a model, of at most {LONGEST_NAME} bytes");
@@ -154,7 +155,7 @@ mod tests {
             Endpoint::Chat,
             body.as_bytes(),
             &HeaderMap::new(),
-            Some("k"),
+            (Some("k"), None),
             wanted,
         )
     }

@@ -34,6 +34,7 @@ use super::{
     metrics::Metrics,
     recorded::{self, Heard},
     routes::{self, Desk},
+    stalled::Wire,
 };
 use crate::journal::Head;
 
@@ -48,6 +49,9 @@ pub struct ServeOptions {
     pub head_timeout: Duration,
     /// How long a body may take.
     pub body_timeout: Duration,
+    /// How long a client may leave bytes of an answer unread before its connection, and with it its
+    /// request, is ended.
+    pub write_timeout: Duration,
     /// The largest body, in bytes.
     pub largest_body: usize,
     /// Whether `HTTP_PROXY` and its like are obeyed on the way to providers.
@@ -65,6 +69,7 @@ impl Default for ServeOptions {
             connections: 10_000,
             head_timeout: Duration::from_secs(30),
             body_timeout: Duration::from_secs(60),
+            write_timeout: Duration::from_secs(60),
             largest_body: 64 << 20,
             proxies: true,
             journal: None,
@@ -164,6 +169,7 @@ impl FrontDoor {
                 .with_state(Arc::new(desk)),
             places: Arc::clone(&places),
             head_timeout: options.head_timeout,
+            write_timeout: options.write_timeout,
             stopped: stopped.clone(),
         };
         let keeper = keeps.then(|| {
@@ -232,6 +238,7 @@ struct Porter {
     routes: Routes,
     places: Arc<Semaphore>,
     head_timeout: Duration,
+    write_timeout: Duration,
     stopped: watch::Receiver<bool>,
 }
 
@@ -264,7 +271,7 @@ impl Porter {
             .timer(TokioTimer::new())
             .header_read_timeout(self.head_timeout)
             .max_headers(MOST_HEADERS)
-            .serve_connection(TokioIo::new(stream), service);
+            .serve_connection(TokioIo::new(Wire::new(stream, self.write_timeout)), service);
         tokio::spawn(async move {
             let _place = place;
             let mut connection = pin!(connection);

@@ -63,12 +63,12 @@ impl Desk {
         }
         let caller = self.admit(headers)?;
         let inner = path.strip_prefix("v1/").unwrap_or(path);
-        let inner = inner
-            .strip_prefix("openai/deployments/")
-            .map_or(inner, |rest| {
-                // Azure's clients put the model before the path; it stands in the body as well.
-                rest.split_once('/').map_or(rest, |(_, rest)| rest)
-            });
+        // Azure's clients put the model before the path, and need not say it in the body.
+        let azure = inner.strip_prefix("openai/deployments/");
+        let (named, inner) = match azure.map(|rest| rest.split_once('/').unwrap_or(("", rest))) {
+            Some((model, rest)) => (Some(model).filter(|model| !model.is_empty()), rest),
+            None => (None, inner),
+        };
         let endpoint = match inner {
             "chat/completions" => Some(Endpoint::Chat),
             "completions" => Some(Endpoint::Completions),
@@ -77,7 +77,8 @@ impl Desk {
         };
         match (method, endpoint, inner) {
             (&Method::POST, Some(endpoint), _) => {
-                self.ask(endpoint, headers, body, caller.as_deref()).await
+                let from = (caller.as_deref(), named);
+                self.ask(endpoint, headers, body, from).await
             }
             (&Method::GET, None, "models") => Ok(self.models()),
             (&Method::GET, None, "health") => Ok(object(
@@ -137,10 +138,10 @@ impl Desk {
         endpoint: Endpoint,
         headers: &HeaderMap,
         body: Body,
-        caller: Option<&str>,
+        from: (Option<&str>, Option<&str>),
     ) -> Result<Response, Refusal> {
         let body = self.read(headers, body).await?;
-        let Asked { call, stream } = asked::read(endpoint, &body, headers, caller, self.wanted)?;
+        let Asked { call, stream } = asked::read(endpoint, &body, headers, from, self.wanted)?;
         drop(body);
         let call_id = self.call_id(headers);
         let too_many = |error: router::live::TooManyNames| Refusal::bad(error.to_string());

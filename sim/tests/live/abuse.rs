@@ -132,6 +132,57 @@ async fn connections_beyond_the_limit_wait_for_a_place() {
     drop(holding);
 }
 
+#[tokio::test]
+async fn a_client_that_stops_reading_a_stream_gives_its_attempt_back() {
+    let options = ServeOptions {
+        write_timeout: Duration::from_millis(200),
+        ..ServeOptions::default()
+    };
+    // Far more than the buffers of two sockets hold.
+    let frame = format!(
+        "data: {{\"choices\": [{{\"delta\": {{\"content\": \"{}\"}}}}]}}\n\n",
+        "x".repeat(10_000)
+    );
+    let upstream = wiremock::MockServer::start().await;
+    let streamed =
+        wiremock::ResponseTemplate::new(200).set_body_raw(frame.repeat(3_000), "text/event-stream");
+    wiremock::Mock::given(wiremock::matchers::any())
+        .respond_with(streamed)
+        .mount(&upstream)
+        .await;
+    let config = format!(
+        "model_list:\n- {{model_name: chat, litellm_params: {{model: openai/gpt, api_base: \"{}/v1\"}}}}\n",
+        upstream.uri()
+    );
+    let config = read(&config, "config.yaml", Profile::default(), &|_| None).unwrap();
+    let options = ServeOptions {
+        proxies: false,
+        ..options
+    };
+    let door = FrontDoor::open(config, options, loopback()).await.unwrap();
+    let body = r#"{"model": "chat", "messages": [], "stream": true}"#;
+    let mut stream = TcpStream::connect(door.address()).await.unwrap();
+    let head = format!(
+        "POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut first = [0; 64];
+    assert!(stream.read(&mut first).await.unwrap() > 0);
+    assert!(first.starts_with(b"HTTP/1.1 200"));
+    assert_eq!(door.in_flight(), 1);
+
+    // It reads no more.
+    for _ in 0..400 {
+        if door.unfinished() == 0 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(25)).await;
+    }
+    assert_eq!((door.unfinished(), door.in_flight()), (0, 0));
+    drop(stream);
+}
+
 /// Requests whose client leaves before the answer.
 async fn abort(house: &House, times: usize, keys: &str) {
     let body = format!(r#"{{"model": "chat", "messages": []{keys}}}"#);

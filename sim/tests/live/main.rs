@@ -11,8 +11,10 @@
 
 mod abuse;
 mod answers;
+mod completions;
 mod faults;
 mod journal;
+mod library;
 mod operators;
 #[path = "../engine/record/saw.rs"]
 mod saw;
