@@ -6,6 +6,7 @@
 
 use crate::{
     along::Along,
+    common_luck::common_luck,
     comparison::{Comparison, Verdict, Versus, named},
     effects::{self, Effect},
     labels::short_axis,
@@ -344,6 +345,7 @@ fn warnings(comparison: &Comparison<'_>) -> Vec<String> {
             "{unfinished} requests had no answer when their run was cut off; the slowest are missing from the latencies."
         ));
     }
+    warnings.extend(common_luck(comparison));
     if sweep.arms_with_runs().count() > 2 {
         warnings.push(
             "The best arm was picked on the same runs that measure it, so its lead is overstated on \

@@ -14,6 +14,7 @@ mod blame;
 mod blames_table;
 mod calls;
 mod capacity;
+mod common_luck;
 mod comparison;
 mod console;
 mod console_pictures;
@@ -37,6 +38,7 @@ mod overview;
 mod page;
 #[cfg(feature = "render")]
 pub mod plots;
+mod precision;
 mod probe;
 mod record;
 mod recorder;
@@ -68,6 +70,7 @@ pub use distribution::{Bin, Distribution};
 pub use error::ReportError;
 pub use markdown::markdown;
 pub use metrics::{Better, Metric, Unit, metric, metrics};
+pub use precision::{Precision, precision};
 pub use probe::{ProbeArm, ProbeRecord, probe_finding, probe_markdown, probe_table};
 pub use record::{
     AnswerError, ArmRecord, AttemptError, AxisRecord, CooldownSpan, DeploymentRecord,

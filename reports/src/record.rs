@@ -21,6 +21,10 @@ pub struct RunRecord {
     pub duration_s: f64,
     /// When the last request had ended.
     pub end_s: f64,
+    /// The start-up that is left out: requests that arrived before are in no number of this record. 0 but
+    /// in studies of a lasting state.
+    #[serde(default, skip_serializing_if = "no_seconds")]
+    pub warm_up_s: f64,
     /// Longest latency that the service level allows, if it bounds latency.
     pub slo_latency_s: Option<f64>,
     /// Longest time to the first token that it allows, if it bounds that.
@@ -389,4 +393,9 @@ pub struct ArmRecord {
     pub labels: Vec<(String, String)>,
     /// Its runs, by replication.
     pub runs: Vec<RunRecord>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn no_seconds(seconds: &f64) -> bool {
+    *seconds == 0.0
 }

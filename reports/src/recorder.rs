@@ -106,6 +106,7 @@ impl Recorder {
             replication: 0,
             duration_s: self.setup.duration.as_secs_f64(),
             end_s: end.as_secs_f64(),
+            warm_up_s: 0.0,
             slo_latency_s: self.setup.slo_latency.map(|bound| bound.as_secs_f64()),
             slo_first_token_s: self.setup.slo_first_token.map(|bound| bound.as_secs_f64()),
             requests: self.requests,

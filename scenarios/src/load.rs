@@ -2,7 +2,7 @@
 //!
 //! Everything is checked before anything runs, every arm included.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use router::{RouterConfig, Seed};
 
@@ -33,6 +33,7 @@ pub struct Scenario {
     kind: Kind,
     seed: u64,
     replications: u32,
+    replications_given: bool,
     axes: Vec<Axis>,
     arms: Vec<Arm>,
     cells: Vec<Cell>,
@@ -132,6 +133,9 @@ impl Scenario {
             kind: header.kind,
             seed: options.seed.or(header.seed).unwrap_or(SEED),
             replications,
+            replications_given: options.replications.is_some()
+                || header.replications.is_some()
+                || sweep.replications.is_some(),
             arms: grid.iter().map(|arm| sweep.labels(arm)).collect(),
             axes,
             reference,
@@ -180,6 +184,12 @@ impl Scenario {
     #[must_use]
     pub const fn replications(&self) -> u32 {
         self.replications
+    }
+
+    /// Whether somebody said how many runs there are to be.
+    #[must_use]
+    pub const fn replications_given(&self) -> bool {
+        self.replications_given
     }
 
     /// The dimensions of the grid, in the file's order.
@@ -285,6 +295,7 @@ impl Scenario {
             client: cell.client,
             actions: Arc::clone(&cell.actions),
             slo: cell.slo,
+            warm_up: Duration::ZERO,
         }
     }
 }

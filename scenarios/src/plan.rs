@@ -34,6 +34,9 @@ pub struct RunPlan {
     pub actions: Arc<[Action]>,
     /// What counts as good service.
     pub slo: Slo,
+    /// The start-up that is left out: requests that arrive before are simulated and not counted. Zero but
+    /// in a study of a lasting state.
+    pub warm_up: Duration,
 }
 
 /// The instances of the router. Requests go round them, and each decides by itself.

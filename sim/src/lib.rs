@@ -30,8 +30,10 @@ mod recording;
 mod request_list;
 #[cfg(feature = "live")]
 pub mod serve;
+mod settled;
 mod simulation;
 mod spend_log;
+mod start_up;
 mod story;
 mod sweep_run;
 pub mod tune;
@@ -50,6 +52,7 @@ pub use recording::recorder_setup;
 pub use request_list::request_list;
 pub use simulation::{RunEnd, simulate, simulate_watched};
 pub use spend_log::SpendLog;
+pub use start_up::{StartUp, overload, start_up};
 pub use story::{Line, Span, SpanKind, Story};
 pub use sweep_run::{for_plans, record_run, run_plans, sweep_record};
 pub use verdict::{ExpectError, Finding, Verdict, bound_text, judge, labels_text};

@@ -14,10 +14,12 @@ use std::{
 };
 
 use reports::{ArmRecord, AxisRecord, BySender, FaultSpanRecord, Recorder, RunRecord, SweepRecord};
-use router::{Instant, RequestId};
+use router::{Instant, Observer, RequestId};
 use scenarios::{RunPlan, Scenario, lint::Severity};
 
-use crate::{RunEnd, SimError, Watch, recording::recorder_setup, simulate_watched};
+use crate::{
+    RunEnd, SimError, Watch, recording::recorder_setup, settled::Settled, simulate_watched,
+};
 
 /// Runs a plan and gives what a report needs of it.
 ///
@@ -29,14 +31,14 @@ pub fn record_run(plan: &RunPlan, watch: &impl Watch) -> Result<RunRecord, SimEr
     let mut recorder = Recorder::new(setup.clone());
     let names = plan.workload.sender_names();
     let (run_end, senders) = if names.is_empty() {
-        (simulate_watched(plan, &mut recorder, watch)?, Vec::new())
+        (heard(plan, &mut recorder, watch)?, Vec::new())
     } else {
         let others = names.len();
         let names = names.iter().cloned().chain(["(others)".to_owned()]);
         let sender = |request: RequestId| plan.workload.sender(plan.seed, request.call());
         let of = |request| sender(request).unwrap_or(others);
         let mut by_sender = BySender::new(names.collect(), &setup, of);
-        let run_end = simulate_watched(plan, &mut (&mut recorder, &mut by_sender), watch)?;
+        let run_end = heard(plan, &mut (&mut recorder, &mut by_sender), watch)?;
         (run_end, by_sender.finish())
     };
     let mut record = recorder.finish(run_end.end);
@@ -45,7 +47,21 @@ pub fn record_run(plan: &RunPlan, watch: &impl Watch) -> Result<RunRecord, SimEr
     record.replication = plan.replication;
     record.fault_spans = fault_span_records(&run_end);
     record.calls = run_end.calls;
+    record.warm_up_s = plan.warm_up.as_secs_f64();
     Ok(record)
+}
+
+/// Runs a plan and lets all of it be heard but its start-up.
+fn heard(
+    plan: &RunPlan,
+    observer: &mut impl Observer,
+    watch: &impl Watch,
+) -> Result<RunEnd, SimError> {
+    if plan.warm_up.is_zero() {
+        return simulate_watched(plan, observer, watch);
+    }
+    let mut settled = Settled::new(Instant::ZERO + plan.warm_up, observer);
+    simulate_watched(plan, &mut settled, watch)
 }
 
 /// Runs plans on `jobs` threads. The records come in the order of the plans, without those that
@@ -272,5 +288,27 @@ sweep: {num_retries: [0, 1]}
         assert_eq!(records[0].requests, records[3].requests);
         assert_ne!(records[0].requests, records[1].requests);
         assert!(!sweep_record(&scenario(), records, "test".to_owned()).partial);
+    }
+
+    #[test]
+    fn what_arrives_in_the_start_up_is_counted_nowhere_and_all_else_as_ever() {
+        let plan = scenario().plan(1, 0);
+        let settled = RunPlan {
+            warm_up: std::time::Duration::from_secs(5),
+            ..plan.clone()
+        };
+
+        let (all, late) = (
+            record_run(&plan, &()).unwrap(),
+            record_run(&settled, &()).unwrap(),
+        );
+
+        // Buckets of a 240th of ten seconds: 120 of them before the fifth second.
+        let early = all.timeline.buckets.iter().take(120);
+        let early: u64 = early.map(|bucket| u64::from(bucket.arrived)).sum();
+        assert!(early > 200, "{early}");
+        assert_eq!(late.requests, all.requests - early);
+        assert_eq!(late.requests, late.completed + late.failed);
+        assert!((late.warm_up_s - 5.0).abs() < 1e-12);
     }
 }

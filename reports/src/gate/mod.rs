@@ -10,6 +10,7 @@
 //! Runs of the same scenario and seed are compared run by run on the same luck; others as two
 //! independent samples with Welch's degrees of freedom.
 
+mod loss;
 mod margin;
 mod outputs;
 mod side;
@@ -18,9 +19,10 @@ use serde::Serialize;
 
 use crate::{
     metrics::{Better, Metric},
-    stats::{self, CONFIDENCE, student_t_quantile},
+    stats::{self, CONFIDENCE},
 };
 
+pub use loss::LossEstimate;
 pub use margin::{Loss, Margin, MarginError};
 pub use outputs::{gate_json, gate_junit, gate_markdown, gate_text};
 pub use side::GateSide;
@@ -68,54 +70,6 @@ pub struct GateRow {
     pub verdict: GateVerdict,
     /// Why, where the numbers do not say it.
     pub remark: Option<String>,
-}
-
-/// A loss with what may be claimed of it.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct LossEstimate {
-    /// Its mean.
-    pub mean: f64,
-    /// Standard error of the mean; `None` with too few runs.
-    pub standard_error: Option<f64>,
-    /// Degrees of freedom.
-    pub degrees: f64,
-    /// Whether runs were compared on the same luck.
-    pub paired: bool,
-    /// Runs (pairs, or those of the smaller side).
-    pub n: usize,
-}
-
-impl LossEstimate {
-    /// Upper end of the one-sided interval.
-    #[must_use]
-    pub fn upper(&self) -> Option<f64> {
-        let error = self.standard_error?;
-        Some(match error > 0.0 {
-            true => self.mean + student_t_quantile(CONFIDENCE, self.degrees) * error,
-            false => self.mean,
-        })
-    }
-
-    /// One-sided p-value of "no loss".
-    fn p_worse(&self) -> Option<f64> {
-        Some(stats::p_above_zero(
-            self.mean,
-            self.standard_error?,
-            self.degrees,
-        ))
-    }
-
-    /// Replications from which a loss as large as `margin` is shown in four of five gates, if
-    /// `metrics` metrics are judged: ((z₁₋ₐ + z₀.₈) · S / margin)², with a = 5 % / metrics.
-    ///
-    /// Source: Law, 5th ed., section 9.4, for the form; the normal quantiles stand for t's.
-    #[must_use]
-    pub fn replications_for(&self, margin: f64, metrics: usize) -> Option<f64> {
-        let spread = self.standard_error? * stats::size(self.n).sqrt();
-        let alpha = (1.0 - CONFIDENCE) / stats::size(metrics.max(1));
-        let reach = stats::normal_quantile(1.0 - alpha) + stats::normal_quantile(POWER);
-        (margin > 0.0).then(|| (reach * spread / margin).powi(2).ceil() + 2.0)
-    }
 }
 
 /// A gate that was judged.
@@ -172,22 +126,30 @@ impl Gate {
         all.max().unwrap_or(GateVerdict::Pass)
     }
 
-    /// Up to how many replications to run before judging again, if an undecided gate of `done` asks
-    /// for more and `most` allows it. The number is chosen by the spread alone, never by the loss.
+    /// Up to how many replications to run before judging again, if a gate of `done` asks for more and
+    /// `most` allows it. The number is chosen by the spread alone, never by the loss.
     #[must_use]
     pub fn next_replications(&self, done: u32, most: u32) -> Option<u32> {
         let wanted = self.replications_wanted()?.min(most);
         (wanted > done).then_some(wanted)
     }
 
-    /// Replications that would decide every row that is undecided, as far as its spread tells.
+    /// Replications that would decide every row that is undecided, or that fails by a loss which is not
+    /// shown to be beyond its margin, as far as its spread tells.
     #[must_use]
     pub fn replications_wanted(&self) -> Option<u32> {
-        let undecided = self
-            .rows
-            .iter()
-            .filter(|row| row.verdict == GateVerdict::Inconclusive);
-        let wanted = undecided.filter_map(|row| {
+        let is_open = |row: &&GateRow| match row.verdict {
+            GateVerdict::Pass => false,
+            GateVerdict::Inconclusive => true,
+            // A loss within the margin may show before it is known to be within.
+            GateVerdict::Fail => {
+                let lower = row.loss.and_then(|loss| loss.lower());
+                lower
+                    .zip(row.margin)
+                    .is_some_and(|(lower, margin)| lower <= margin)
+            }
+        };
+        let wanted = self.rows.iter().filter(is_open).filter_map(|row| {
             row.loss?
                 .replications_for(row.margin?, self.rows.len())
                 .filter(|n| n.is_finite())
@@ -320,9 +282,6 @@ fn independent_loss(old: &Values, new: &Values, better: Better) -> Option<LossEs
     })
 }
 
-/// The power for which replications are chosen.
-const POWER: f64 = 0.8;
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -380,6 +339,25 @@ mod tests {
 
         // S = 0.0893 of the differences: ((1.645 + 0.842) · 0.0893 / 0.05)² = 19.7.
         assert_eq!(gate.replications_wanted(), Some(22));
+    }
+
+    #[test]
+    fn a_loss_that_is_not_shown_to_be_beyond_its_margin_does_not_fail_on_the_first_look() {
+        // A loss of 0.006 ± 0.002: shown, and neither within nor beyond a margin of 0.007.
+        let old = [0.980, 0.980, 0.980, 0.980];
+        let new = [0.976, 0.972, 0.974, 0.974];
+        let gate = |allowed| {
+            let (old, new) = (side("old", 1, &old), side("new", 1, &new));
+            Gate::judge(&old, &new, &[margin(Loss::Absolute(allowed))])
+        };
+
+        let (open, beyond) = (gate(0.007), gate(0.001));
+
+        assert_eq!(open.verdict(), GateVerdict::Fail);
+        // ((1.645 + 0.842) · 0.001633 / 0.007)² = 0.3: what there is would do already.
+        assert_eq!(open.replications_wanted(), Some(3));
+        assert_eq!(beyond.verdict(), GateVerdict::Fail);
+        assert_eq!(beyond.replications_wanted(), None);
     }
 
     /// Welch's example in Law (5th ed., example 10.3): the form is checked by hand instead.

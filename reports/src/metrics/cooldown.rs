@@ -8,7 +8,7 @@ pub(super) const COOLED_SHARE: Reading = Reading {
     title: "Cooled",
     unit: Unit::Ratio,
     better: Better::Neither,
-    formula: "sum of cooled_s / (deployments × end_s)",
+    formula: "sum of cooled_s / (deployments × (end_s − warm_up_s))",
     about: "Share of deployment time spent in cooldown; overlapping cooldowns of one deployment count once.",
     read: cooled_share,
 };
@@ -18,13 +18,13 @@ pub(super) const COOLDOWNS_PER_MINUTE: Reading = Reading {
     title: "Cooldowns",
     unit: Unit::PerMinute,
     better: Better::Neither,
-    formula: "sum of cooldowns / (end_s / 60)",
+    formula: "sum of cooldowns / ((end_s − warm_up_s) / 60)",
     about: "Cooldowns begun or renewed, over all deployments.",
     read: cooldowns_per_minute,
 };
 
 fn cooled_share(run: &RunRecord) -> Option<f64> {
-    let whole = size(run.deployments.len()) * run.end_s;
+    let whole = size(run.deployments.len()) * (run.end_s - run.warm_up_s);
     let cooled: f64 = run
         .deployments
         .iter()
@@ -39,5 +39,6 @@ fn cooldowns_per_minute(run: &RunRecord) -> Option<f64> {
         .iter()
         .map(|deployment| deployment.cooldowns)
         .sum();
-    (run.end_s > 0.0).then(|| as_f64(begun) * 60.0 / run.end_s)
+    let span_s = run.end_s - run.warm_up_s;
+    (span_s > 0.0).then(|| as_f64(begun) * 60.0 / span_s)
 }

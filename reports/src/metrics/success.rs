@@ -28,9 +28,9 @@ pub(super) const GOODPUT_PER_S: Reading = Reading {
     title: "Goodput rate",
     unit: Unit::PerSecond,
     better: Better::Higher,
-    formula: "good / duration_s",
+    formula: "good / (duration_s − warm_up_s)",
     about: "Good answers a second of arrivals.",
-    read: |run| per_second(run.good?, run.duration_s),
+    read: |run| per_second(run.good?, run.duration_s - run.warm_up_s),
 };
 
 pub(super) const COMPLETED_PER_S: Reading = Reading {
@@ -38,9 +38,9 @@ pub(super) const COMPLETED_PER_S: Reading = Reading {
     title: "Completed",
     unit: Unit::PerSecond,
     better: Better::Higher,
-    formula: "completed / duration_s",
+    formula: "completed / (duration_s − warm_up_s)",
     about: "Answers a second of arrivals.",
-    read: |run| per_second(run.completed, run.duration_s),
+    read: |run| per_second(run.completed, run.duration_s - run.warm_up_s),
 };
 
 fn per_second(count: u64, duration_s: f64) -> Option<f64> {

@@ -5,8 +5,10 @@
 //! what hits both alike cancels out. Intervals are two-sided at [`CONFIDENCE`] unless said otherwise.
 
 mod distributions;
+mod steady;
 
 pub use distributions::{normal_cdf, normal_quantile, student_t_cdf, student_t_quantile};
+pub use steady::{FEWEST_BATCHES, mser5};
 
 use crate::distribution::as_f64;
 

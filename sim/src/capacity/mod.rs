@@ -14,4 +14,4 @@ mod search;
 pub use change::{Change, OutCase, asked_groups, has_quota, out_cases, present_size};
 pub use decide::{Verdict, backlog_grows, judge, looks, worst};
 pub use lift::Lift;
-pub use search::{Reached, smallest};
+pub use search::{Reached, lowered, smallest};

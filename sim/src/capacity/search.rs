@@ -45,9 +45,53 @@ pub fn smallest<E>(
     Ok(Some(Reached::At(works)))
 }
 
+/// Sizes of which none can be one less by itself: those given, which do, are lowered one after the other, again
+/// and again until none can be. Groups that share a quota, or that fall back to each other, may need less
+/// once another has less, so one pass is not enough. `None` if `does` was called off.
+///
+/// # Errors
+///
+/// As `does`.
+pub fn lowered<E>(
+    mut sizes: Vec<u32>,
+    mut does: impl FnMut(&[u32]) -> Result<Option<bool>, E>,
+) -> Result<Option<Vec<u32>>, E> {
+    loop {
+        let before = sizes.clone();
+        for group in 0..sizes.len() {
+            while sizes[group] > 1 {
+                let mut less = sizes.clone();
+                less[group] -= 1;
+                match does(&less)? {
+                    None => return Ok(None),
+                    Some(true) => sizes = less,
+                    Some(false) => break,
+                }
+            }
+        }
+        if sizes == before {
+            return Ok(Some(sizes));
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_one_group_needs_is_asked_again_once_another_has_less() {
+        // The first may not be smaller than the second, with which it shares a quota.
+        let does = |sizes: &[u32]| Ok::<_, ()>(Some(sizes[0] >= sizes[1] && sizes[1] >= 2));
+        assert_eq!(lowered(vec![6, 6], does), Ok(Some(vec![2, 2])));
+
+        // Each can carry what the other does not, and three do between them.
+        let does = |sizes: &[u32]| Ok::<_, ()>(Some(sizes.iter().sum::<u32>() >= 5));
+        let found = lowered(vec![4, 4], does).unwrap().unwrap();
+        assert_eq!(found.iter().sum::<u32>(), 5);
+
+        assert_eq!(lowered::<()>(vec![3, 3], |_| Ok(None)), Ok(None));
+    }
 
     fn search(below: u32, first: u32, most: u32, truth: u32) -> (Reached, usize) {
         let mut tried = 0;

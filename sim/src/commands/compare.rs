@@ -8,7 +8,12 @@ use reports::{ArmRecord, AxisRecord, RunRecord, SweepRecord};
 use scenarios::{RunPlan, Scenario};
 use sim::sweep_record;
 
-use super::{Ended, quoted, run, sweep::without_axes, twins};
+use super::{
+    Ended, quoted, run,
+    settle::{Arms, settle},
+    sweep::without_axes,
+    twins,
+};
 use crate::{
     cli::{CompareArgs, Drivers, ScenarioArgs, Twin},
     complaint::Complaint,
@@ -31,7 +36,7 @@ pub(super) fn compare(args: &CompareArgs) -> Result<Ended, Complaint> {
         (Some(against), Some(config)) => ("config", configs(&args.scenario, config, against)?),
         _ => ("settings", settings(&args.scenario, &args.arms)?),
     };
-    let plans: Vec<RunPlan> = (0..)
+    let mut plans: Vec<RunPlan> = (0..)
         .zip(&sides)
         .flat_map(|(arm, side)| {
             side.scenario
@@ -40,12 +45,24 @@ pub(super) fn compare(args: &CompareArgs) -> Result<Ended, Complaint> {
                 .map(move |plan| RunPlan { arm, ..plan })
         })
         .collect();
+    let labels: Vec<Vec<(String, String)>> = (sides.iter())
+        .map(|side| vec![(axis.to_owned(), side.label.clone())])
+        .collect();
+    let arms = Arms {
+        kind: sides[0].scenario.kind(),
+        labels: labels.iter().map(Vec::as_slice).collect(),
+        reference: 0,
+    };
+    let whole = run::counts_all(&plans, args.hindsight);
+    let settled = settle(&mut plans, &arms, whole, &args.output)?;
     let mut done = run::execute_plans(&plans, &args.output)?;
+    done.interrupted |= settled.interrupted;
     if args.hindsight {
         done.add_hindsight(&plans, &args.output)?;
     }
     let partial = done.records.len() < plans.len();
-    let sweep = side_by_side(axis, &sides, done.records, typed(args), partial);
+    let mut sweep = side_by_side(axis, &sides, done.records, typed(args), partial);
+    sweep.notes.extend(settled.notes);
     run::give_out(&sweep, &[], &args.output, done.interrupted)
 }
 

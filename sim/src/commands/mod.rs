@@ -14,6 +14,7 @@ mod replay;
 mod run;
 mod serve;
 mod settings_text;
+mod settle;
 mod sweep;
 mod tune;
 mod twins;

@@ -10,7 +10,10 @@ use sim::{
     sweep_record,
 };
 
-use super::{Ended, replay};
+use super::{
+    Ended, replay,
+    settle::{Arms, Settled, settle},
+};
 use crate::{
     cli::{Format, OutputArgs, RunArgs},
     complaint::Complaint,
@@ -63,14 +66,117 @@ pub(super) fn run_scenario(
     hindsight: bool,
     output: &OutputArgs,
 ) -> Result<Ended, Complaint> {
-    let plans = scenario.plans();
+    let mut plans = scenario.plans();
+    let arms = Arms {
+        kind: scenario.kind(),
+        labels: (scenario.arms().iter().map(|arm| arm.labels.as_slice())).collect(),
+        reference: scenario.reference(),
+    };
+    let whole = counts_all(&plans, hindsight);
+    let settled = settle(&mut plans, &arms, whole, output)?;
     let mut done = execute_plans(&plans, output)?;
+    let mut chosen = None;
+    if !scenario.replications_given() && !hindsight {
+        chosen = until_known(scenario, &settled, &mut plans, &mut done, output)?;
+    }
     if hindsight {
         done.add_hindsight(&plans, output)?;
     }
-    let sweep = sweep_record(scenario, done.records, command);
-    give_out(&sweep, scenario.expect(), output, done.interrupted)
+    let interrupted = done.interrupted || settled.interrupted;
+    let partial = done.records.len() < plans.len();
+    let mut sweep = sweep_record(scenario, in_order(done.records), command);
+    sweep.partial = partial;
+    sweep.replications = replications(&plans);
+    sweep.notes.extend(settled.notes);
+    sweep.notes.extend(chosen);
+    give_out(&sweep, scenario.expect(), output, interrupted)
 }
+
+/// Why the start-up of a lasting state cannot be left out, if so.
+pub(super) fn counts_all(plans: &[RunPlan], hindsight: bool) -> Option<&'static str> {
+    if hindsight {
+        return Some("the bound by hindsight is one on all requests");
+    }
+    let has_client = plans.iter().any(|plan| plan.client.is_some());
+    has_client.then_some("calls of a client library are counted from the first")
+}
+
+/// Runs more replications until every arm is known well enough, and tells how many there are and why.
+fn until_known(
+    scenario: &Scenario,
+    settled: &Settled,
+    plans: &mut Vec<RunPlan>,
+    done: &mut DoneRuns,
+    output: &OutputArgs,
+) -> Result<Option<String>, Complaint> {
+    let all: f64 = (plans.iter())
+        .map(|plan| plan.workload.expected_arrivals())
+        .sum();
+    loop {
+        if done.interrupted || done.records.is_empty() {
+            return Ok(None);
+        }
+        let have = replications(plans);
+        let sweep = sweep_record(scenario, in_order(done.records.clone()), String::new());
+        let Some(known) = reports::precision(&sweep) else {
+            return Ok(None);
+        };
+        let of_requests = f64::from(scenario.replications()) * REQUESTS_AT_MOST / all.max(1.0);
+        let most = REPLICATIONS_AT_MOST.min(whole(of_requests)).max(have);
+        let wanted = known.wanted.min(most);
+        if wanted <= have {
+            let why = match known.wanted <= have {
+                true => "enough for what is asked",
+                false => "the most that are run by themselves; `--reps` takes more",
+            };
+            return Ok(Some(format!(
+                "{have} replications, {why}: in every arm {} (asked: {}).",
+                known.reached, known.asked
+            )));
+        }
+        note(&format!(
+            "{} after {have} replications: running up to {wanted}",
+            known.reached
+        ));
+        let is_left = |arm: &usize| !settled.refused.contains(arm);
+        let arms = (0..scenario.arms().len()).filter(is_left);
+        let more: Vec<RunPlan> = arms
+            .flat_map(|arm| (have..wanted).map(move |number| (arm, number)))
+            .map(|(arm, number)| RunPlan {
+                warm_up: settled.warm_up,
+                ..scenario.plan(arm, number)
+            })
+            .collect();
+        let further = execute_plans(&more, output)?;
+        plans.extend(more);
+        done.records.extend(further.records);
+        done.interrupted = further.interrupted;
+    }
+}
+
+fn in_order(mut records: Vec<RunRecord>) -> Vec<RunRecord> {
+    records.sort_by_key(|run| (run.arm, run.replication));
+    records
+}
+
+fn replications(plans: &[RunPlan]) -> u32 {
+    let last = plans.iter().map(|plan| plan.replication + 1).max();
+    last.unwrap_or(0)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a number of replications; the cast saturates"
+)]
+fn whole(value: f64) -> u32 {
+    value.max(0.0) as u32
+}
+
+/// Replications that are run without being asked for.
+const REPLICATIONS_AT_MOST: u32 = 40;
+/// Requests that are simulated without being asked for.
+const REQUESTS_AT_MOST: f64 = 2e7;
 
 /// Records of finished runs.
 pub(super) struct DoneRuns {
@@ -110,7 +216,7 @@ pub(super) fn typed_hindsight(hindsight: bool) -> &'static str {
     }
 }
 
-fn jobs(output: &OutputArgs) -> NonZeroUsize {
+pub(super) fn jobs(output: &OutputArgs) -> NonZeroUsize {
     let cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     output.jobs.unwrap_or(cores)
 }

@@ -8,7 +8,10 @@ pub(super) fn sweep(args: &SweepArgs) -> Result<Ended, Complaint> {
     changed.sets = sets(args);
     if args.only {
         // The block that is dropped may hold them.
-        changed.reps = Some(args.scenario.load()?.replications());
+        let scenario = args.scenario.load()?;
+        changed.reps = scenario
+            .replications_given()
+            .then(|| scenario.replications());
     }
     let scenario = changed.load()?;
     let mut command = format!("routelab sweep {}", args.scenario.typed());

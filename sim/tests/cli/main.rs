@@ -13,6 +13,7 @@ mod probe;
 mod replay;
 mod results;
 mod serve;
+mod steady;
 mod tune;
 mod words;
 

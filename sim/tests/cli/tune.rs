@@ -73,6 +73,24 @@ fn the_answer_is_told_proved_and_written_into_the_config() {
 }
 
 #[test]
+fn a_limit_that_does_not_hold_under_the_advice_ends_with_one() {
+    let folder = folder("tune-limit");
+    let asked = |limit: &str| {
+        let objective = format!("maximize success; p50 <= {limit}");
+        let knob = ["--no-report", "--knob", "num_retries=0,1,2"];
+        tune(&folder, &[&["--objective", &objective], &knob[..]].concat())
+    };
+
+    // Every answer takes 200 ms.
+    let (broken, kept) = (asked("0.1s"), asked("5s"));
+
+    assert_eq!(broken.code, Some(1), "{}{}", broken.stdout, broken.stderr);
+    assert!(broken.stdout.contains("DOES NOT HOLD"), "{}", broken.stdout);
+    assert_eq!(kept.code, Some(0), "{}{}", kept.stdout, kept.stderr);
+    assert!(kept.stdout.contains(" holds: "), "{}", kept.stdout);
+}
+
+#[test]
 fn the_same_search_ends_the_same_on_any_number_of_threads() {
     let folder = folder("tune-same");
     let on = |jobs: &str| {

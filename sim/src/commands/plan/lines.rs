@@ -1,7 +1,7 @@
 //! The search for sizes, line by line.
 
 use reports::{CapacityLine, Outage, SizeFound, stats};
-use sim::capacity::{Reached, Verdict, smallest, worst};
+use sim::capacity::{Reached, Verdict, lowered, smallest, worst};
 
 use super::{
     below::below,
@@ -147,6 +147,16 @@ fn found(
             None => return Ok(None),
             Some(Reached::At(size) | Reached::NoneUpTo(size)) => sizes[group] = size,
         }
+    }
+    if sizes.len() > 1 {
+        let found = lowered(sizes, |sizes| {
+            let verdicts = field.verdicts(&Point::new(load, out, sizes, false), care)?;
+            Ok::<_, Complaint>(verdicts.map(|verdicts| worst(verdicts) == Verdict::Meets))
+        })?;
+        let Some(found) = found else {
+            return Ok(None);
+        };
+        sizes = found;
     }
     for attempt in 1..=PROOFS {
         let point = Point::new(load, out, &sizes, true);
