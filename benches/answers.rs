@@ -1,11 +1,14 @@
 //! Are answers right as often as they claim? Studies by the hundred whose truth is known: whether
-//! intervals cover it, how often a gate fails a change that changes nothing and one that loses as
-//! much as the margin, and how often a search chooses as a brute force over everything does.
+//! intervals cover it, those of a calibration too, how often a gate fails a change that changes nothing and
+//! one that loses as much as the margin, and how often a search chooses as a brute force does.
 //!
 //! `cargo bench -p benches --bench answers` prints the tables that stand in `reports/METRICS.md`;
+//! names after `--` (`coverage`, `gates`, `searches`, `calibrations`) choose among them, a number there is that of the studies, and
 //! with `-- --test` it does a few studies of each, to see that it works.
 
 #![expect(clippy::print_stdout, reason = "the measurement is the result")]
+
+mod calibrations;
 
 use std::{collections::BTreeMap, env, num::NonZeroUsize, thread};
 
@@ -19,10 +22,29 @@ use sim::{
 
 fn main() {
     let is_test = env::args().any(|argument| argument == "--test");
-    let studies = |all: u64| if is_test { 4 } else { all };
-    coverage(studies(500));
-    gates(studies(200));
-    searches(studies(100));
+    let wanted: Vec<String> = env::args()
+        .skip(1)
+        .filter(|a| !a.starts_with('-'))
+        .collect();
+    let given = wanted.iter().find_map(|word| word.parse::<u64>().ok());
+    let wanted: Vec<&String> = wanted
+        .iter()
+        .filter(|w| w.parse::<u64>().is_err())
+        .collect();
+    let is_wanted = |part: &str| wanted.is_empty() || wanted.iter().any(|name| *name == part);
+    let studies = |all: u64| given.unwrap_or(if is_test { 4 } else { all });
+    if is_wanted("coverage") {
+        coverage(studies(500));
+    }
+    if is_wanted("gates") {
+        gates(studies(200));
+    }
+    if is_wanted("searches") {
+        searches(studies(100));
+    }
+    if is_wanted("calibrations") {
+        calibrations::calibrations(given.unwrap_or(if is_test { 2 } else { 400 }));
+    }
 }
 
 /// A share of failing attempts on each of two deployments, log-normal latency, no cooldowns.

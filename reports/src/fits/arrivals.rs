@@ -5,6 +5,7 @@
 //! variation is that of the renewal process: 1 for Poisson. Silences that the process cannot explain are
 //! holes in the log and count as no time at all.
 
+use router::{KeyedRng, Purpose, Seed};
 use serde::Serialize;
 
 use super::{Fitted, gamma::cdf_of_mean_one};
@@ -133,7 +134,8 @@ impl ArrivalFit {
     }
 
     /// Where in the fitted distribution of gaps each gap lies, from 0 to 1: evenly spread if the fit
-    /// holds. The rate is that of these times themselves.
+    /// holds. The rate is that of these times themselves. Where the fit says that nearly all gaps are as
+    /// long, give or take `ALIKE`, the place among them is drawn.
     #[must_use]
     pub fn gap_shares(
         &self,
@@ -151,15 +153,43 @@ impl ArrivalFit {
         let curve = Curve::of(times_s, (from_s, to_s), holes, step);
         let (gaps, _) = curve.gaps(times_s, from_s, holes);
         let mean = gaps.iter().sum::<f64>() / size(gaps.len().max(1));
-        let cv = if self.is_poisson {
-            1.0
-        } else {
-            self.cv.value.max(0.01)
-        };
-        let shape = 1.0 / (cv * cv);
-        gaps.iter()
-            .map(|gap| cdf_of_mean_one(shape, gap / mean))
+        let shape = self.shape();
+        let within = |gap: f64| cdf_of_mean_one(shape, gap / mean);
+        (0..)
+            .zip(&gaps)
+            .map(|(number, gap)| {
+                let (below, above) = (within(gap * (1.0 - ALIKE)), within(gap * (1.0 + ALIKE)));
+                match above - below > NEARLY_ALL {
+                    true => below + KeyedRng::new(SEED, AMONG, number, 0).unit() * (above - below),
+                    false => within(*gap),
+                }
+            })
             .collect()
+    }
+
+    /// The gap that the share `q` of the fitted ones lies at or below, in mean gaps; found by halving.
+    #[must_use]
+    pub fn gap_quantile(&self, q: f64) -> f64 {
+        let shape = self.shape();
+        let (mut low, mut high) = (-40.0, 10.0);
+        for _ in 0..60 {
+            let middle = f64::midpoint(low, high);
+            if cdf_of_mean_one(shape, libm::exp(middle)) < q {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        libm::exp(f64::midpoint(low, high))
+    }
+
+    /// Of the gamma distribution of gaps.
+    fn shape(&self) -> f64 {
+        let cv = match self.is_poisson {
+            true => 1.0,
+            false => self.cv.value.max(NARROWEST_CV),
+        };
+        1.0 / (cv * cv)
     }
 }
 
@@ -342,4 +372,11 @@ pub(crate) const WINDOW_S: f64 = 60.0;
 const AROUND: usize = 50;
 const LEAST_FOR_HOLES: usize = 100;
 const BLOCKS: usize = 20;
+/// No gaps are fitted more regular: those of the scenario are a gamma process.
+const NARROWEST_CV: f64 = 0.01;
+/// Gaps that differ by less are as good as the same: three times the narrowest deviation.
+const ALIKE: f64 = 0.03;
+const NEARLY_ALL: f64 = 0.9;
+const SEED: Seed = Seed(1);
+const AMONG: Purpose = Purpose::named("reports.fits.among_alike");
 const Z_95: f64 = 1.959_963_984_540_054;

@@ -38,6 +38,17 @@ pub enum Seen {
     },
 }
 
+/// Two parts of the time to the first token: the quick one and the slow one.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct TwoParts {
+    /// Share of answers in the slow part, from 0 to 1.
+    pub slow_share: Fitted,
+    /// Median of the quick part, in milliseconds.
+    pub quick_median: Fitted,
+    /// Median of the slow part, in milliseconds.
+    pub slow_median: Fitted,
+}
+
 /// Fitted times of answers, in milliseconds.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct LatencyFit {
@@ -47,6 +58,8 @@ pub struct LatencyFit {
     pub per_token: Option<LogNormalPart>,
     /// Median, 95th and 99th percentile of `first`.
     pub first_quantiles: [Fitted; 3],
+    /// The two parts of `first`; `None` if it is one.
+    pub two: Option<TwoParts>,
     /// Median of `per_token`.
     pub per_token_median: Option<Fitted>,
     /// Sigma of `per_token`.
@@ -222,11 +235,26 @@ fn told(model: &Model<'_>, rows: &[Seen], remark: Option<&'static str>) -> Laten
         let value = |at: &[f64]| unpack(at).per_token.map_or(f64::NAN, of);
         Some(positive(&at, spread, value))
     };
+    let two = match &model.first.parts[..] {
+        [a, b] => {
+            let slow = usize::from(b.mu > a.mu);
+            let of = |which: usize, value: fn(&LogNormalPart) -> f64| {
+                positive(&at, spread, move |at| value(&unpack(at).first.parts[which]))
+            };
+            Some(TwoParts {
+                slow_share: of(slow, |part| part.weight),
+                quick_median: of(1 - slow, |part| libm::exp(part.mu)),
+                slow_median: of(slow, |part| libm::exp(part.mu)),
+            })
+        }
+        _ => None,
+    };
     let count = |of: fn(&&Seen) -> bool| rows.iter().filter(of).count();
     let mut first = model.first.clone();
     first.parts.sort_by(|a, b| a.mu.total_cmp(&b.mu));
     LatencyFit {
         first,
+        two,
         per_token: model.per_token,
         first_quantiles: [quantile(0.5), quantile(0.95), quantile(0.99)],
         per_token_median: token(|part| libm::exp(part.mu)),

@@ -24,7 +24,7 @@ pub use self::{
     arrivals::{ArrivalFit, Curve, Silence, silences},
     bursts::BurstFit,
     distance::{Distance, Lived, distance, survivors},
-    latency::{LatencyFit, Seen},
+    latency::{LatencyFit, Seen, TwoParts},
     log_normal::{LogNormalPart, Mixture},
     outages::{OutageFit, Tried, outages},
     quota::{MinuteCount, QuotaFit, QuotaKind, per_minute},

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::Fitted;
-use crate::stats::{mean, normal_cdf, size, student_t_quantile, variance};
+use crate::stats::{mean, normal_cdf, normal_quantile, size, student_t_quantile, variance};
 
 /// Token counts as a distribution.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -80,6 +80,25 @@ impl TokenLengths {
             self.points[at - 1]
         };
         below + (share - below) * (tokens - before) / (value - before)
+    }
+
+    /// The tokens that the share `q` lies at or below; between whole tokens where the curve is.
+    #[must_use]
+    pub fn quantile(&self, q: f64) -> f64 {
+        if self.is_log_normal() {
+            let z = normal_quantile(q.clamp(1e-12, 1.0 - 1e-12));
+            return libm::exp(self.ln_mean.value + self.ln_sigma.value * z);
+        }
+        let at = self.points.partition_point(|(_, share)| *share < q);
+        let Some((value, share)) = self.points.get(at) else {
+            return self.longest;
+        };
+        let (before, below) = if at == 0 {
+            (0.0, 0.0)
+        } else {
+            self.points[at - 1]
+        };
+        before + (value - before) * ((q - below) / (share - below)).clamp(0.0, 1.0)
     }
 
     /// Half a token above counts as the token: draws are rounded.
@@ -159,13 +178,17 @@ mod tests {
         assert!((fit.cdf(10.0) - 0.334).abs() < 1e-9, "{fit:?}");
         assert!((fit.cdf(9.0)) < 1e-5, "{fit:?}");
         assert!((fit.cdf(900.0) - 1.0).abs() < 1e-9);
+        for tokens in [9.6, 10.0, 500.0, 890.0] {
+            let back = fit.quantile(fit.cdf(tokens));
+            assert!((back - tokens).abs() < 1e-6, "{tokens} came back as {back}");
+        }
     }
 
     #[test]
     fn a_bell_is_found_with_its_interval() {
         let bell: Vec<f64> = (1..2_000)
             .map(|n| {
-                let z = crate::stats::normal_quantile(f64::from(n) / 2_000.0);
+                let z = normal_quantile(f64::from(n) / 2_000.0);
                 libm::exp(5.0 + 0.8 * z).round()
             })
             .collect();

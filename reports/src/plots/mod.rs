@@ -15,12 +15,14 @@ mod heatmap;
 mod ink;
 mod latency;
 mod overlay;
+mod quantiles;
 mod recovery;
 mod timeline;
 
 pub use canvas::Canvas;
 pub(crate) use ink::dark_rules;
 pub use overlay::{Across, Overlay, Up, overlay};
+pub use quantiles::{QuantilePair, Quantiles, quantiles};
 
 use canvas::UNITS;
 use ink::Ink;

@@ -35,6 +35,8 @@ pub enum Across {
     Tokens,
     /// Seconds of a run.
     Seconds,
+    /// Gaps between requests, as parts of the mean gap, in the way of milliseconds.
+    Gaps,
 }
 
 /// What the left side of an [`Overlay`] counts.
@@ -83,7 +85,7 @@ pub fn overlay(of: &Overlay) -> Result<Option<Drawing>, ReportError> {
                 true => format!("{} s", short_number(ms / 1_000.0)),
                 false => format!("{} ms", short_number(ms)),
             }),
-            Across::Tokens => Scale::log(left, right, &digits, short_number),
+            Across::Tokens | Across::Gaps => Scale::log(left, right, &digits, short_number),
             Across::Seconds => Scale::time(right),
         },
         y: match of.up {
@@ -100,6 +102,7 @@ pub fn overlay(of: &Overlay) -> Result<Option<Drawing>, ReportError> {
             Across::Millis => "time of an answer",
             Across::Tokens => "tokens",
             Across::Seconds => "time since the run's zero",
+            Across::Gaps => "gap between requests, in mean gaps",
         },
     );
     panel.name_y(

@@ -37,16 +37,7 @@ impl Columns {
                     places,
                 });
             }
-            let shown: String = names.join(",").chars().take(160).collect();
-            return Err(ScenarioError::new(format!(
-                "a log of no known format has the columns {shown}"
-            ))
-            .at(1, 1)
-            .in_file(file)
-            .help(
-                "accepted are LiteLLM's spend logs, which have startTime and endTime, and \
-                         any other table with --columns start=…,latency_ms=…",
-            ));
+            return Err(no_spend_log(&names, places.len()).at(1, 1).in_file(file));
         }
         let mut places = Vec::new();
         for (field, name) in options.columns.iter() {
@@ -78,11 +69,11 @@ impl Columns {
         self.places.iter().copied()
     }
 
-    /// What kind of table it is, as told to people.
-    pub(crate) const fn format(&self) -> &'static str {
+    /// What a file of this kind is, as told to people.
+    pub(crate) fn format(&self, kind: &str) -> String {
         match self.is_spend {
-            true => "LiteLLM spend logs (CSV)",
-            false => "CSV by --columns",
+            true => format!("LiteLLM spend logs ({kind})"),
+            false => format!("{kind} by --columns"),
         }
     }
 
@@ -97,6 +88,26 @@ impl Columns {
         }
     }
 }
+
+/// A table whose columns are not those of a spend log: which is missing, if it is one otherwise.
+pub(crate) fn no_spend_log(names: &[&str], known: usize) -> ScenarioError {
+    let missing: Vec<String> = ["startTime", "endTime"]
+        .iter()
+        .filter(|name| !names.iter().any(|known| known.eq_ignore_ascii_case(name)))
+        .map(|name| format!("`{name}`"))
+        .collect();
+    let help = "accepted are LiteLLM's spend logs, which have startTime and endTime, OpenTelemetry spans as JSON, \
+                and any other rows with --columns start=…,latency_ms=…";
+    if known >= ENOUGH_OF_SPEND && !missing.is_empty() {
+        let missing = missing.join(" and no column ");
+        return ScenarioError::new(format!("the spend log has no column {missing}")).help(help);
+    }
+    let shown: String = names.join(",").chars().take(160).collect();
+    ScenarioError::new(format!("a log of no known format has the columns {shown}")).help(help)
+}
+
+/// So many columns of LiteLLM's names make a spend log.
+const ENOUGH_OF_SPEND: usize = 3;
 
 /// Fields that tell when a call ended.
 pub(crate) const ENDS: [Field; 3] = [Field::End, Field::LatencyMs, Field::LatencyS];

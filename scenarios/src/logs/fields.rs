@@ -32,6 +32,15 @@ impl Field {
     /// How many there are.
     pub(crate) const COUNT: usize = Self::Metadata as usize + 1;
 
+    /// What people know it by: the name of LiteLLM's column, or that of `--columns`.
+    pub(crate) fn name(self, is_spend: bool) -> &'static str {
+        let known = SPEND.iter().find(|(_, field)| is_spend && *field == self);
+        known
+            .map(|(name, _)| *name)
+            .or_else(|| self.word())
+            .unwrap_or("metadata")
+    }
+
     /// The name that `--columns` has for it; `None` if it cannot be named there.
     const fn word(self) -> Option<&'static str> {
         Some(match self {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::{
     LogOptions,
-    columns::ENDS,
+    columns::{ENDS, no_spend_log},
     fields::{Field, SPEND, reason},
     record::Record,
     rows::{Rows, Source},
@@ -121,14 +121,10 @@ impl Reader<'_> {
         };
         if !has(Field::Start) || !(own || has(Field::End)) {
             let keys: Vec<&str> = map.keys().map(String::as_str).collect();
-            let keys: String = keys.join(", ").chars().take(160).collect();
-            return Err(ScenarioError::new(format!("a row of no known format has the keys {keys}"))
+            let spend = SPEND.iter().filter(|(name, _)| map.contains_key(*name));
+            return Err(no_spend_log(&keys, spend.count())
                 .at(u32::try_from(line).unwrap_or(u32::MAX), 1)
-                .in_file(self.file)
-                .help(
-                    "accepted are LiteLLM's spend logs, which have startTime and endTime, OpenTelemetry \
-                     spans, and any other rows with --columns start=…,latency_ms=…",
-                ));
+                .in_file(self.file));
         }
         let (format, is_spend) = match own {
             true => ("JSON by --columns", false),

@@ -7,7 +7,12 @@
 
 mod columns;
 mod fields;
+mod input;
 mod json;
+#[cfg(feature = "parquet")]
+mod parquet;
+#[cfg(feature = "parquet")]
+mod parquet_cells;
 mod record;
 mod requests;
 mod rows;
@@ -16,7 +21,7 @@ mod spend;
 
 use std::collections::BTreeMap;
 
-pub use self::{fields::ColumnMap, record::LogTable};
+pub use self::{fields::ColumnMap, input::LogInput};
 use crate::{error::ScenarioError, workload::trace::TimeUnit};
 
 /// One attempt at a deployment, or a request that never got to one.
@@ -84,7 +89,7 @@ pub struct Log {
     /// Whether times are those of a calendar, and not since the log's own zero.
     pub is_dated: bool,
     /// The formats that were found, as told to people.
-    pub formats: Vec<&'static str>,
+    pub formats: Vec<String>,
     /// What became of the rows.
     pub books: LogBooks,
 }
@@ -108,20 +113,6 @@ impl LogBooks {
     }
 }
 
-/// A file with a log.
-#[derive(Clone, PartialEq, Debug)]
-pub enum LogInput {
-    /// CSV, JSON or JSON lines.
-    Text {
-        /// The file's name, for messages.
-        file: String,
-        /// What is in it.
-        text: String,
-    },
-    /// A table that another reader made of a file, such as one of Parquet.
-    Table(LogTable),
-}
-
 /// How to read logs.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct LogOptions {
@@ -140,10 +131,7 @@ pub struct LogOptions {
 pub fn read_logs(files: &[LogInput], options: &LogOptions) -> Result<Log, ScenarioError> {
     let mut rows = rows::Rows::default();
     for file in files {
-        match file {
-            LogInput::Text { file, text } => record::read_text(file, text, options, &mut rows)?,
-            LogInput::Table(table) => record::read_table(table, options, &mut rows)?,
-        }
+        file.read(options, &mut rows)?;
     }
     rows.finish()
 }

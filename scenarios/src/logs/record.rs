@@ -14,19 +14,6 @@ use crate::{
     workload::trace::{header, records},
 };
 
-/// A table of text cells with named columns.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct LogTable {
-    /// The file that it was read from, for messages.
-    pub file: String,
-    /// What kind of file that is, as told to people.
-    pub format: &'static str,
-    /// Names of its columns.
-    pub columns: Vec<String>,
-    /// Its rows; `None` for a cell without a value.
-    pub rows: Vec<Vec<Option<String>>>,
-}
-
 /// The cells of one row that are read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Record<'a> {
@@ -83,7 +70,7 @@ fn read_csv(
 ) -> Result<(), ScenarioError> {
     let header = header(text);
     let columns = Columns::of(&header, options, file)?;
-    rows.begin(file, columns.format(), columns.source(options));
+    rows.begin(file, columns.format("CSV"), columns.source(options));
     ignore(rows, &header, &columns);
     for (line, record) in records(text) {
         let Some(cells) = record else {
@@ -105,28 +92,8 @@ fn read_csv(
     Ok(())
 }
 
-/// Reads a table that is in memory already. Its rows count from 1.
-pub(crate) fn read_table(
-    table: &LogTable,
-    options: &LogOptions,
-    rows: &mut Rows,
-) -> Result<(), ScenarioError> {
-    let columns = Columns::of(&table.columns, options, &table.file)?;
-    rows.begin(&table.file, table.format, columns.source(options));
-    ignore(rows, &table.columns, &columns);
-    for (line, cells) in (1..).zip(&table.rows) {
-        let mut record = Record::at(line);
-        for (field, at) in columns.iter() {
-            if let Some(Some(cell)) = cells.get(at) {
-                record.set(field, cell.as_str());
-            }
-        }
-        rows.take(&record);
-    }
-    Ok(())
-}
-
-fn ignore(rows: &mut Rows, header: &[String], columns: &Columns) {
+/// Tells which columns are not read.
+pub(crate) fn ignore(rows: &mut Rows, header: &[String], columns: &Columns) {
     for (at, name) in header.iter().enumerate() {
         if columns.iter().all(|(_, read)| read != at) {
             rows.ignore(name, reason(name));

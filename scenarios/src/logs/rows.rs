@@ -36,7 +36,7 @@ pub(crate) struct Rows {
     deployments: Vec<LogDeployment>,
     senders: Names,
     session_names: Names,
-    formats: Vec<&'static str>,
+    formats: Vec<String>,
     books: LogBooks,
     source: Source,
     file: String,
@@ -67,9 +67,10 @@ type Dropped = (&'static str, String);
 
 impl Rows {
     /// The rows that follow come from this file.
-    pub(crate) fn begin(&mut self, file: &str, format: &'static str, source: Source) {
+    pub(crate) fn begin(&mut self, file: &str, format: impl Into<String>, source: Source) {
         file.clone_into(&mut self.file);
         self.source = source;
+        let format = format.into();
         if !self.formats.contains(&format) {
             self.formats.push(format);
         }
@@ -130,8 +131,8 @@ impl Rows {
         })?;
         let end_ns = self.end(record, start_ns)?;
         let first_token_ns = self.first_token(record, start_ns)?;
-        let prompt_tokens = count(record, Field::PromptTokens)?;
-        let output_tokens = count(record, Field::OutputTokens)?;
+        let prompt_tokens = self.count(record, Field::PromptTokens)?;
+        let output_tokens = self.count(record, Field::OutputTokens)?;
         let result = match (call.result, end_ns) {
             (LogResult::Success, None) if self.source.has_ends => LogResult::Unfinished,
             (result, _) => result,
@@ -181,8 +182,9 @@ impl Rows {
     fn end(&mut self, record: &Record<'_>, start_ns: i64) -> Result<Option<i64>, Dropped> {
         let end = match self.time(record, Field::End)? {
             Some(end) => Some(end),
-            None => span_ns(record, Field::LatencyMs, 1e6)?
-                .or(span_ns(record, Field::LatencyS, 1e9)?)
+            None => self
+                .span_ns(record, Field::LatencyMs, 1e6)?
+                .or(self.span_ns(record, Field::LatencyS, 1e9)?)
                 .map(|span| start_ns.saturating_add(span)),
         };
         match end {
@@ -200,11 +202,53 @@ impl Rows {
     fn first_token(&mut self, record: &Record<'_>, start_ns: i64) -> Result<Option<i64>, Dropped> {
         let first = match self.time(record, Field::FirstTokenAt)? {
             Some(at) => Some(at),
-            None => span_ns(record, Field::FirstTokenMs, 1e6)?
-                .or(span_ns(record, Field::FirstTokenS, 1e9)?)
+            None => self
+                .span_ns(record, Field::FirstTokenMs, 1e6)?
+                .or(self.span_ns(record, Field::FirstTokenS, 1e9)?)
                 .map(|span| start_ns.saturating_add(span)),
         };
         Ok(first.filter(|first| *first >= start_ns))
+    }
+
+    /// A number of tokens; `None` where there is none or it is 0.
+    fn count(&self, record: &Record<'_>, field: Field) -> Result<Option<u32>, Dropped> {
+        let Some(text) = record.get(field) else {
+            return Ok(None);
+        };
+        match tokens(text) {
+            Ok(count) => Ok(Some(count).filter(|count| *count > 0)),
+            Err(_) => Err((
+                "a number of tokens that is none",
+                self.found(field, text, "a whole number of tokens"),
+            )),
+        }
+    }
+
+    /// A length of time, in nanoseconds.
+    #[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
+    fn span_ns(
+        &self,
+        record: &Record<'_>,
+        field: Field,
+        unit_ns: f64,
+    ) -> Result<Option<i64>, Dropped> {
+        let Some(text) = record.get(field) else {
+            return Ok(None);
+        };
+        match text.parse::<f64>() {
+            Ok(span) if (0.0..=LONGEST_NS).contains(&(span * unit_ns)) => {
+                Ok(Some((span * unit_ns).round() as i64))
+            }
+            _ => Err((
+                "a length of time that is none",
+                self.found(field, text, "a number from 0 to a year"),
+            )),
+        }
+    }
+
+    fn found(&self, field: Field, text: &str, accepted: &str) -> String {
+        let name = field.name(self.source.is_spend);
+        format!("found `{}` as {name}, accepted is {accepted}", short(text))
     }
 
     fn time(&mut self, record: &Record<'_>, field: Field) -> Result<Option<i64>, Dropped> {
@@ -217,7 +261,7 @@ impl Rows {
                 Some(unit) => unit.accepted(),
                 None => "a number of seconds, or a date with a time, as 2026-11-29T22:40:07.39Z",
             };
-            let found = format!("found `{}`, accepted is {accepted}", short(text));
+            let found = self.found(field, text, accepted);
             return Err(("a time that is none", found));
         };
         if field == Field::Start {
@@ -271,41 +315,6 @@ impl Rows {
             formats: self.formats,
             books,
         })
-    }
-}
-
-/// A number of tokens; `None` where there is none or it is 0.
-fn count(record: &Record<'_>, field: Field) -> Result<Option<u32>, Dropped> {
-    let Some(text) = record.get(field) else {
-        return Ok(None);
-    };
-    match tokens(text) {
-        Ok(count) => Ok(Some(count).filter(|count| *count > 0)),
-        Err(_) => {
-            let text = short(text);
-            let found = format!("found `{text}`, accepted is a whole number of tokens");
-            Err(("a number of tokens that is none", found))
-        }
-    }
-}
-
-/// A length of time, in nanoseconds.
-#[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
-fn span_ns(record: &Record<'_>, field: Field, unit_ns: f64) -> Result<Option<i64>, Dropped> {
-    let Some(text) = record.get(field) else {
-        return Ok(None);
-    };
-    match text.parse::<f64>() {
-        Ok(span) if (0.0..=LONGEST_NS).contains(&(span * unit_ns)) => {
-            Ok(Some((span * unit_ns).round() as i64))
-        }
-        _ => Err((
-            "a length of time that is none",
-            format!(
-                "found `{}`, accepted is a number from 0 to a year",
-                short(text)
-            ),
-        )),
     }
 }
 

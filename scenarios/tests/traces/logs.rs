@@ -135,15 +135,15 @@ fn a_row_without_an_end_is_an_answer_that_never_came() {
 #[test]
 fn broken_logs_are_refused_with_the_place_and_what_would_be_accepted() {
     insta::assert_snapshot!(refused("", ""), @"log: the log is empty");
-    insta::assert_snapshot!(refused("a,b\n1,2\n", ""), @"log:1:1: a log of no known format has the columns a,b; accepted are LiteLLM's spend logs, which have startTime and endTime, and any other table with --columns start=…,latency_ms=…");
+    insta::assert_snapshot!(refused("a,b\n1,2\n", ""), @"log:1:1: a log of no known format has the columns a,b; accepted are LiteLLM's spend logs, which have startTime and endTime, OpenTelemetry spans as JSON, and any other rows with --columns start=…,latency_ms=…");
     insta::assert_snapshot!(refused("when,b\n1,2\n", "start=wen"), @"log:1:1: --columns: the log has no column `wen`; did you mean `when`?");
     insta::assert_snapshot!(refused("a,b\n1,2\n", "strt=a"), @"--columns: unknown name `strt`; did you mean `start`?");
     insta::assert_snapshot!(refused("a,b\n1,2\n", "start"), @"--columns: found `start`; accepted is name=column with commas between, as start=created_at,latency_ms=duration");
     insta::assert_snapshot!(refused("a,b\n1,2\n", "start=a,start=b"), @"--columns: `start` is given twice");
     insta::assert_snapshot!(refused("a,b\n1,2\n", "latency_ms=b"), @"--columns: no column is named for `start`; accepted is, for example, --columns start=created_at,latency_ms=duration");
     insta::assert_snapshot!(refused("a,b\n", "start=a"), @"log: the log has no rows");
-    insta::assert_snapshot!(refused("a,b\nsoon,2\n", "start=a,latency_ms=b"), @"log: no row of the log can be used: 1 with a time that is none (first: log:2: found `soon`, accepted is a number of seconds, or a date with a time, as 2026-11-29T22:40:07.39Z)");
-    insta::assert_snapshot!(refused("a,b\n1,2\n2,-4\n", "start=a,latency_ms=b"), @"log: 1 of 2 rows cannot be used: 1 with a length of time that is none (first: log:3: found `-4`, accepted is a number from 0 to a year); accepted are logs of which at most a tenth of the rows cannot be read");
+    insta::assert_snapshot!(refused("a,b\nsoon,2\n", "start=a,latency_ms=b"), @"log: no row of the log can be used: 1 with a time that is none (first: log:2: found `soon` as start, accepted is a number of seconds, or a date with a time, as 2026-11-29T22:40:07.39Z)");
+    insta::assert_snapshot!(refused("a,b\n1,2\n2,-4\n", "start=a,latency_ms=b"), @"log: 1 of 2 rows cannot be used: 1 with a length of time that is none (first: log:3: found `-4` as latency_ms, accepted is a number from 0 to a year); accepted are logs of which at most a tenth of the rows cannot be read");
     insta::assert_snapshot!(refused("a,b,c\n1,2\n", "start=a,latency_ms=b"), @"log: no row of the log can be used: 1 with another number of cells than the header (first: log:2: found 2 cells, accepted are 3)");
     insta::assert_snapshot!(refused("a,b\n1,maybe\n", "start=a,status=b"), @"log: no row of the log can be used: 1 with a status that is none (first: log:2: found `maybe`, accepted is success, failure, an HTTP status or the name of a LiteLLM exception)");
 }
@@ -238,8 +238,8 @@ fn otlp_json_is_read_with_first_tokens_and_errors() {
 fn broken_json_is_refused_with_its_place() {
     insta::assert_snapshot!(refused("[{\"a\": 1},\n{]", ""), @"log:2:2: found no JSON: key must be a string at line 2 column 2; accepted are a list of objects, an object a line, or OTLP's resourceSpans");
     insta::assert_snapshot!(refused("[1]", ""), @"log:1:1: found `1`; accepted are objects: rows of a log or spans");
-    insta::assert_snapshot!(refused("{\"a\": 1}\n", ""), @"log:1:1: a row of no known format has the keys a; accepted are LiteLLM's spend logs, which have startTime and endTime, OpenTelemetry spans, and any other rows with --columns start=…,latency_ms=…");
-    insta::assert_snapshot!(refused("{\"a\": 1, \"l\": 2}\n\n{\"l\": 1}\n", "start=a,latency_ms=l"), @"log:3:1: a row of no known format has the keys l; accepted are LiteLLM's spend logs, which have startTime and endTime, OpenTelemetry spans, and any other rows with --columns start=…,latency_ms=…");
+    insta::assert_snapshot!(refused("{\"a\": 1}\n", ""), @"log:1:1: a log of no known format has the columns a; accepted are LiteLLM's spend logs, which have startTime and endTime, OpenTelemetry spans as JSON, and any other rows with --columns start=…,latency_ms=…");
+    insta::assert_snapshot!(refused("{\"a\": 1, \"l\": 2}\n\n{\"l\": 1}\n", "start=a,latency_ms=l"), @"log:3:1: a log of no known format has the columns l; accepted are LiteLLM's spend logs, which have startTime and endTime, OpenTelemetry spans as JSON, and any other rows with --columns start=…,latency_ms=…");
 }
 
 #[test]
@@ -256,4 +256,42 @@ fn a_log_that_never_tells_of_ends_is_one_of_answers() {
             .iter()
             .all(|row| row.result == LogResult::Success && row.end_ns.is_none())
     );
+}
+
+#[test]
+fn a_file_is_taken_by_its_first_bytes() {
+    let of = |name: &str, bytes: &[u8]| LogInput::of(name, bytes.to_vec());
+    assert!(matches!(
+        of("a.log", b"PAR1..."),
+        Ok(LogInput::Parquet { .. })
+    ));
+    assert!(matches!(
+        of("a.parquet", b"a,b"),
+        Ok(LogInput::Parquet { .. })
+    ));
+    assert!(matches!(
+        of("a.csv", "ü,b".as_bytes()),
+        Ok(LogInput::Text { .. })
+    ));
+    let refused = |bytes: &[u8]| of("log", bytes).unwrap_err().to_string();
+    insta::assert_snapshot!(refused(&[0x1f, 0x8b, 8]), @"log: the log is compressed (gzip); unpack it first: gunzip FILE");
+    insta::assert_snapshot!(refused(b"a,b\n1,\xff\n"), @"log: the log is no text: byte 6 is not UTF-8; accepted are CSV, JSON or JSON lines in UTF-8, and Parquet");
+}
+
+/// With it, sim's tests read and break real files.
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn a_build_without_parquet_refuses_it() {
+    let file = LogInput::of("spend.parquet", b"PAR1".to_vec()).unwrap();
+
+    let refused = read_logs(&[file], &LogOptions::default()).unwrap_err();
+
+    insta::assert_snapshot!(refused.to_string(), @"spend.parquet: this build of routelab cannot read Parquet; accepted are CSV, JSON and JSON lines; builds with the feature `parquet` of the package `scenarios` read Parquet");
+}
+
+#[test]
+fn a_spend_log_without_a_column_it_must_have_is_told_which() {
+    let without = |column: &str| SPEND.replacen(column, "when", 1);
+    insta::assert_snapshot!(refused(&without("endTime"), ""), @"log:1:1: the spend log has no column `endTime`; accepted are LiteLLM's spend logs, which have startTime and endTime, OpenTelemetry spans as JSON, and any other rows with --columns start=…,latency_ms=…");
+    insta::assert_snapshot!(refused("{\"startTime\": 1, \"model\": \"a\", \"status\": \"success\"}", ""), @"log:1:1: the spend log has no column `endTime`; accepted are LiteLLM's spend logs, which have startTime and endTime, OpenTelemetry spans as JSON, and any other rows with --columns start=…,latency_ms=…");
 }

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::{
     deployment::{DeploymentFit, fit, is_answer, knows_tokens, rows_of, seen, usual_further},
+    pairs::{QuantilePair, known, pairs},
     traffic::{TrafficFit, answered_tokens, counts},
     window::{Span, Window},
 };
@@ -28,6 +29,12 @@ pub struct HeldOut {
     pub prompt: Option<Distance>,
     /// Tokens of answers.
     pub output: Option<Distance>,
+    /// For the pictures: quantiles of gaps, in mean gaps.
+    pub gap_pairs: Vec<QuantilePair>,
+    /// Quantiles of prompt tokens.
+    pub prompt_pairs: Vec<QuantilePair>,
+    /// Quantiles of answer tokens.
+    pub output_pairs: Vec<QuantilePair>,
     /// Each deployment that could be tested.
     pub deployments: Vec<HeldOutDeployment>,
 }
@@ -46,6 +53,8 @@ pub struct HeldOutDeployment {
     /// For the picture: times of answers in ms, with the share of the tested ones at or below, and what
     /// the fit says of them.
     pub curve: Vec<(f64, f64, f64)>,
+    /// For the picture: quantiles of times in ms, as if every answer had as many tokens as the median one.
+    pub pairs: Vec<QuantilePair>,
 }
 
 /// A quantile of the tested answers, and what the fit says.
@@ -66,11 +75,12 @@ impl HeldOut {
         let traffic = TrafficFit::of(log, window, before, &mut told);
         let times = window.arrivals(log, after);
         let holes = window.holes_in(after);
-        let gaps = traffic.as_ref().and_then(|traffic| {
-            let shares = traffic
-                .arrivals
-                .gap_shares(&times, after.0, after.1, &holes);
-            distance(&lived(&shares))
+        let arrivals = traffic.as_ref().map(|traffic| &traffic.arrivals);
+        let gaps = arrivals.map_or_else(Vec::new, |fit| {
+            fit.gap_shares(&times, after.0, after.1, &holes)
+        });
+        let gap_pairs = arrivals.map_or_else(Vec::new, |fit| {
+            pairs(&known(&gaps), gaps.len(), |q| fit.gap_quantile(q))
         });
         let rates = traffic.as_ref().map(|traffic| {
             let missing: f64 = holes.iter().map(|hole| hole.to_s - hole.from_s).sum();
@@ -82,11 +92,18 @@ impl HeldOut {
         });
         let rows: Vec<&LogRow> = window.rows(log, after).collect();
         let lengths = |fit: Option<&TokenLengths>, tokens: Vec<f64>| {
-            let shares = fit.map(|fit| token_shares(fit, &tokens))?;
-            distance(&lived(&shares))
+            let Some(fit) = fit else {
+                return (None, Vec::new());
+            };
+            let shares = token_shares(fit, &tokens);
+            let quantiles = pairs(&known(&shares), shares.len(), |q| fit.quantile(q));
+            (distance(&lived(&shares)), quantiles)
         };
+        let of = |which: fn(&TrafficFit) -> Option<&TokenLengths>| traffic.as_ref().and_then(which);
         let prompts = counts(&rows, |row| row.prompt_tokens);
+        let (prompt, prompt_pairs) = lengths(of(|t| t.prompt.as_ref()), prompts);
         let outputs = counts(&rows, answered_tokens);
+        let (output, output_pairs) = lengths(of(|t| t.output.as_ref()), outputs);
         let number = |id: &str| {
             log.deployments
                 .iter()
@@ -97,10 +114,13 @@ impl HeldOut {
             .filter_map(|deployment| tested(log, window, (before, after), number(&deployment.id)?));
         Self {
             from_s: after.0,
-            gaps,
+            gaps: distance(&lived(&gaps)),
             rates,
-            prompt: lengths(traffic.as_ref().and_then(|t| t.prompt.as_ref()), prompts),
-            output: lengths(traffic.as_ref().and_then(|t| t.output.as_ref()), outputs),
+            prompt,
+            output,
+            gap_pairs,
+            prompt_pairs,
+            output_pairs,
             deployments: tested.collect(),
         }
     }
@@ -132,6 +152,7 @@ fn tested(
         latency: test.as_ref().and_then(|test| distance(&test.shares())),
         quantiles: test.as_ref().map_or_else(Vec::new, Test::quantiles),
         curve: test.as_ref().map_or_else(Vec::new, Test::curve),
+        pairs: test.as_ref().map_or_else(Vec::new, Test::pairs),
     })
 }
 
@@ -184,13 +205,22 @@ impl<'a> Test<'a> {
         }
     }
 
-    /// Where in the fitted distribution each answer lies, given its length.
+    /// Where in the fitted distribution each answer lies, given its length. Where the fit says that nearly
+    /// all take what this one took, give or take `ALIKE`, its place among them is drawn.
     fn shares(&self) -> Vec<Lived> {
-        let of = |(further, ms, beyond): &(f64, f64, bool)| Lived {
-            at: self.fit.share_within(*further, *ms),
-            beyond: *beyond,
+        let of = |(number, (further, ms, beyond)): (u64, &(f64, f64, bool))| {
+            let within = |ms: f64| self.fit.share_within(*further, ms);
+            let (below, above) = (within(ms * (1.0 - ALIKE)), within(ms * (1.0 + ALIKE)));
+            let draw = || KeyedRng::new(SEED, AMONG, number, 0).unit();
+            Lived {
+                at: match !beyond && above - below > NEARLY_ALL {
+                    true => below + draw() * (above - below),
+                    false => within(*ms),
+                },
+                beyond: *beyond,
+            }
         };
-        self.answers.iter().map(of).collect()
+        (0..).zip(&self.answers).map(of).collect()
     }
 
     /// The share of all of them that would be there after `ms`.
@@ -236,6 +266,25 @@ impl<'a> Test<'a> {
         [0.5, 0.9, 0.99].iter().filter_map(check).collect()
     }
 
+    /// Places in the fitted distribution, as times of an answer of the median length.
+    fn pairs(&self) -> Vec<QuantilePair> {
+        let mut further: Vec<f64> = self.answers.iter().map(|answer| answer.0).collect();
+        further.sort_by(f64::total_cmp);
+        let further = further.get(further.len() / 2).copied().unwrap_or(0.0);
+        let time = |q: f64| {
+            let (mut low, mut high) = (libm::log(1e-3), libm::log(1e9));
+            for _ in 0..50 {
+                let middle = f64::midpoint(low, high);
+                match self.fit.share_within(further, libm::exp(middle)) < q {
+                    true => low = middle,
+                    false => high = middle,
+                }
+            }
+            libm::exp(f64::midpoint(low, high))
+        };
+        pairs(&survivors(&self.shares()), self.answers.len(), time)
+    }
+
     fn curve(&self) -> Vec<(f64, f64, f64)> {
         let seen = self.survivors();
         let step = seen.len().div_ceil(POINTS).max(1);
@@ -274,4 +323,8 @@ fn lived(values: &[f64]) -> Vec<Lived> {
 const MOST: usize = 500;
 const POINTS: usize = 60;
 const SEED: Seed = Seed(1);
+/// Times that differ by less are as good as the same: five times the narrowest deviation that is fitted.
+const ALIKE: f64 = 0.005;
+const NEARLY_ALL: f64 = 0.9;
+const AMONG: Purpose = Purpose::named("sim.calibrate.among_alike");
 const BETWEEN: Purpose = Purpose::named("sim.calibrate.between_tokens");

@@ -7,7 +7,9 @@
 
 mod deployment;
 mod failures;
+mod grain;
 mod held_out;
+mod pairs;
 mod scenario_text;
 mod senders;
 mod told;
@@ -21,6 +23,7 @@ pub use self::{
     deployment::DeploymentFit,
     failures::{ErrorShare, FailureFit, TimeLimit},
     held_out::{HeldOut, HeldOutDeployment, QuantileCheck},
+    pairs::QuantilePair,
     senders::SenderShare,
     traffic::TrafficFit,
     window::Window,
@@ -47,7 +50,7 @@ pub struct Calibration {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct RowsTold {
     /// Formats that were found.
-    pub formats: Vec<&'static str>,
+    pub formats: Vec<String>,
     /// Rows in the files.
     pub read: u64,
     /// Rows that were used.
@@ -78,8 +81,12 @@ impl Calibration {
     ///
     /// If the log has too few requests.
     pub fn of(log: &Log) -> Result<Self, CalibrationError> {
+        let grain = grain::Grain::of(log);
+        let spread = grain.spread(log);
+        let log = spread.as_ref();
         let window = Window::of(log);
         let mut unknown = window.told(log);
+        unknown.extend(grain.told());
         let Some(traffic) = TrafficFit::of(log, &window, window.whole(), &mut unknown) else {
             return Err(CalibrationError::TooFew {
                 found: window.arrivals(log, window.whole()).len(),

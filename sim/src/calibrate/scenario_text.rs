@@ -165,6 +165,15 @@ fn latency(deployment: &DeploymentFit, usual: Option<&LatencyFit>) -> String {
             let _ = writeln!(text, "      first_token: {}", log_normal(one));
         }
         parts => {
+            if let Some(two) = &fit.two {
+                let _ = writeln!(
+                    text,
+                    "      # slow: {} of the answers; medians {} and {} ms",
+                    interval(&two.slow_share),
+                    interval(&two.quick_median),
+                    interval(&two.slow_median)
+                );
+            }
             text += "      first_token:\n        mixture:\n";
             for part in parts {
                 let (weight, of) = (number(part.weight), log_normal(part));

@@ -6,8 +6,8 @@ use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
 pub(crate) struct CalibrateArgs {
-    /// Logs: LiteLLM's spend logs as CSV, JSON or JSON lines, OpenTelemetry GenAI spans as JSON, or any
-    /// other CSV or JSON with --columns. Several files are one log.
+    /// Logs: LiteLLM's spend logs as CSV, JSON, JSON lines or Parquet, OpenTelemetry GenAI spans as JSON,
+    /// or any other of these with --columns. Several files are one log.
     #[arg(value_name = "FILE", required = true)]
     pub(crate) logs: Vec<PathBuf>,
     /// Which column means what, for a table that is not LiteLLM's: start is needed; known are end, latency_ms,

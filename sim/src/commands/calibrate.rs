@@ -78,11 +78,11 @@ fn typed(args: &CalibrateArgs) -> String {
 
 fn input(file: &Path) -> Result<LogInput, Complaint> {
     let name = file.display().to_string();
-    let text = fs::read_to_string(file).map_err(|error| Complaint::Usage {
+    let bytes = fs::read(file).map_err(|error| Complaint::Usage {
         message: format!("cannot read {name}: {error}"),
-        help: "accepted are logs as CSV, JSON or JSON lines".to_owned(),
+        help: "accepted are logs as CSV, JSON, JSON lines or Parquet".to_owned(),
     })?;
-    Ok(LogInput::Text { file: name, text })
+    Ok(LogInput::of(&name, bytes)?)
 }
 
 /// Findings, what is not known, what became of the rows, and what to do next.

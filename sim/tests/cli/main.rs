@@ -8,6 +8,7 @@ mod calibrate;
 mod gate;
 mod live;
 mod mock;
+mod parquet;
 mod plan;
 mod probe;
 mod replay;

@@ -3,23 +3,23 @@
 use reports::fits::{QuotaFit, QuotaKind};
 use scenarios::{
     LoadOptions, Scenario, Source,
-    logs::{LogInput, LogOptions, read_logs},
+    logs::{Log, LogInput, LogOptions, read_logs},
 };
 use sim::{SpendLog, calibrate::Calibration, simulate};
 
 /// Two deployments, of which only what a test says is remarkable; two hours of traffic.
-struct Truth {
-    seed: u64,
-    arrivals: &'static str,
-    stream_share: f64,
-    eu: &'static str,
-    us: &'static str,
-    timeout_s: u32,
-    duration_s: u32,
+pub(crate) struct Truth {
+    pub(crate) seed: u64,
+    pub(crate) arrivals: &'static str,
+    pub(crate) stream_share: f64,
+    pub(crate) eu: &'static str,
+    pub(crate) us: &'static str,
+    pub(crate) timeout_s: u32,
+    pub(crate) duration_s: u32,
 }
 
 impl Truth {
-    const PLAIN: Self = Self {
+    pub(crate) const PLAIN: Self = Self {
         seed: 1,
         arrivals: "{poisson: {per_second: 2}}",
         stream_share: 0.5,
@@ -66,20 +66,37 @@ workload:
         load(text)
     }
 
-    fn calibrated(&self) -> Calibration {
-        let scenario = self.scenario();
-        let plan = scenario.plan(0, 0);
-        let mut log = SpendLog::new(&plan).unwrap();
-        simulate(&plan, &mut log).unwrap();
-        let file = LogInput::Text {
-            file: "spend.csv".to_owned(),
-            text: log.csv(),
-        };
-        let log = read_logs(&[file], &LogOptions::default()).unwrap();
-        let found = Calibration::of(&log).unwrap();
-        load(found.scenario("spend.csv"));
-        found
+    pub(crate) fn log(&self) -> Log {
+        log_of(&self.scenario())
     }
+
+    pub(crate) fn calibrated(&self) -> Calibration {
+        calibrated(&self.log())
+    }
+}
+
+/// The log of a run.
+fn log_of(scenario: &Scenario) -> Log {
+    let plan = scenario.plan(0, 0);
+    let mut log = SpendLog::new(&plan).unwrap();
+    simulate(&plan, &mut log).unwrap();
+    let file = LogInput::Text {
+        file: "spend.csv".to_owned(),
+        text: log.csv(),
+    };
+    read_logs(&[file], &LogOptions::default()).unwrap()
+}
+
+/// The log of a run of this scenario.
+pub(crate) fn run(text: String) -> Log {
+    log_of(&load(text))
+}
+
+/// What is written loads.
+pub(crate) fn calibrated(log: &Log) -> Calibration {
+    let found = Calibration::of(log).unwrap();
+    load(found.scenario("spend.csv"));
+    found
 }
 
 fn load(text: String) -> Scenario {
@@ -90,7 +107,7 @@ fn load(text: String) -> Scenario {
     Scenario::load(&source, &LoadOptions::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn of<'a>(found: &'a Calibration, id: &str) -> &'a sim::calibrate::DeploymentFit {
+pub(crate) fn of<'a>(found: &'a Calibration, id: &str) -> &'a sim::calibrate::DeploymentFit {
     found.deployments.iter().find(|d| d.id == id).unwrap()
 }
 

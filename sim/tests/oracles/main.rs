@@ -16,6 +16,7 @@
 
 mod calibration;
 mod hindsight;
+mod odd_logs;
 
 use std::num::NonZeroUsize;
 

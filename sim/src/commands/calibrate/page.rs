@@ -2,8 +2,8 @@
 
 use reports::{
     FitPage, FitTable, ReportError, fit_page,
-    fits::{Fitted, TokenLengths},
-    plots::{Across, Drawing, Overlay, Up, overlay},
+    fits::{Distance, Fitted, TokenLengths},
+    plots::{Across, Drawing, Overlay, QuantilePair, Quantiles, Up, overlay, quantiles},
 };
 use sim::calibrate::{Calibration, HeldOutDeployment};
 
@@ -78,8 +78,74 @@ fn drawings(found: &Calibration) -> Result<Vec<Drawing>, ReportError> {
     }
     for tested in found.held_out.deployments.iter().take(MOST_PICTURES) {
         all.push(overlay(&times(tested))?);
+        let title = format!("{}: quantiles of times, held-out quarter", tested.id);
+        let what = "Times as if every answer had as many tokens as the median one.";
+        all.push(against(
+            title,
+            what,
+            Across::Millis,
+            &tested.pairs,
+            tested.latency,
+        )?);
+    }
+    let held = &found.held_out;
+    for (title, what, of, pairs, distance) in [
+        (
+            "Gaps between requests: quantiles, held-out quarter",
+            "Gaps by the rate of the quarter itself, since a rate is no forecast.",
+            Across::Gaps,
+            &held.gap_pairs,
+            held.gaps,
+        ),
+        (
+            "Prompts: quantiles of tokens, held-out quarter",
+            "Tokens of prompts.",
+            Across::Tokens,
+            &held.prompt_pairs,
+            held.prompt,
+        ),
+        (
+            "Answers: quantiles of tokens, held-out quarter",
+            "Tokens of answers.",
+            Across::Tokens,
+            &held.output_pairs,
+            held.output,
+        ),
+    ] {
+        all.push(against(title.to_owned(), what, of, pairs, distance)?);
     }
     Ok(all.into_iter().flatten().collect())
+}
+
+/// Quantiles of the held-out quarter against those of the fit.
+fn against(
+    title: String,
+    what: &str,
+    of: Across,
+    pairs: &[sim::calibrate::QuantilePair],
+    distance: Option<Distance>,
+) -> Result<Option<Drawing>, ReportError> {
+    let distance = distance.map_or_else(String::new, |distance| {
+        format!(
+            " Largest distance {} over {} values; chance alone makes it up to {:.3}.",
+            interval(&distance.largest, 1.0),
+            distance.n,
+            distance.by_chance
+        )
+    });
+    let pair = |pair: &sim::calibrate::QuantilePair| QuantilePair {
+        fitted: pair.fitted,
+        seen: pair.seen,
+        by_chance: pair.by_chance,
+    };
+    quantiles(&Quantiles {
+        title,
+        caption: format!(
+            "{what} On the line where the fit holds; within the band by chance alone.{distance}"
+        ),
+        of,
+        pairs: pairs.iter().map(pair).collect(),
+    })
 }
 
 fn lengths(title: &str, fit: &TokenLengths) -> Overlay {
