@@ -85,8 +85,8 @@ def wrk(url, connections, seconds):
         "per_s": float(re.search(r"Requests/sec:\s+([\d.]+)", told)[1]),
         "requests": all_of_them,
         "others": int(others[1]) if others else 0,
-        "p50": milliseconds(re.search(r"50%\s+(\S+)", told)[1]),
-        "p99": milliseconds(re.search(r"99%\s+(\S+)", told)[1]),
+        "p50": milliseconds(re.search(r"(?m)^ +50% +(\S+)", told)[1]),
+        "p99": milliseconds(re.search(r"(?m)^ +99% +(\S+)", told)[1]),
     }
 
 

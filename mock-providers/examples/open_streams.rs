@@ -24,7 +24,7 @@ use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
     task::JoinSet,
-    time::sleep,
+    time::{sleep, timeout},
 };
 
 /// Streams that have begun and not ended.
@@ -109,7 +109,8 @@ async fn one(
     connection.write_all(request.as_bytes()).await?;
     let open = OPEN.fetch_add(1, Ordering::Relaxed) + 1;
     MOST_OPEN.fetch_max(open, Ordering::Relaxed);
-    let read = frames(&mut connection, tokens).await;
+    let patience = Duration::from_millis(10 * pause_ms) + Duration::from_secs(30);
+    let read = frames(&mut connection, tokens, patience).await;
     OPEN.fetch_sub(1, Ordering::Relaxed);
     let came = read?;
     let ordered = i64::try_from(pause_ms * 1_000)?;
@@ -124,21 +125,27 @@ async fn one(
 async fn frames(
     connection: &mut TcpStream,
     tokens: usize,
+    patience: Duration,
 ) -> Result<Vec<Instant>, Box<dyn Error + Send + Sync>> {
     let mut came = Vec::with_capacity(tokens);
-    let mut buffer = [0; 4_096];
+    let mut buffer = [0; 2_048];
+    // The end of what was read before, shorter than a mark: one may come in two pieces.
+    let mut before = String::new();
     while came.len() < tokens {
-        let length = connection.read(&mut buffer).await?;
+        let read = timeout(patience, connection.read(&mut buffer)).await;
+        let length = read.map_err(|_| format!("silence after {} tokens", came.len()))??;
         if length == 0 {
             return Err(format!("it ended after {} tokens", came.len()).into());
         }
         let now = Instant::now();
-        // A frame leaves the server at once, and so short a one comes whole.
-        let read = String::from_utf8_lossy(&buffer[..length]);
-        let count = read.matches(r#""delta":{"content":""#).count();
-        came.extend(std::iter::repeat_n(now, count));
+        before.push_str(&String::from_utf8_lossy(&buffer[..length]));
+        came.extend(std::iter::repeat_n(now, before.matches(TOKEN).count()));
+        let rest = before.len().saturating_sub(TOKEN.len() - 1);
+        before.drain(..rest);
     }
     Ok(came)
 }
 
+/// What the frame of a token has and no other.
+const TOKEN: &str = r#""delta":{"content":""#;
 const OPENED_AT_ONCE: usize = 20;
