@@ -50,6 +50,38 @@ pub fn plan(deployments: usize, strategy: &str, duration_s: u64) -> RunPlan {
     plan_of(&scenario_text(deployments, strategy, duration_s, 1)).swap_remove(0)
 }
 
+/// [`plan`] over ten deployments, beside a group that nobody asks for and that uses what a group can:
+/// order tiers, limits, times of its own, retry and allowed-fails policies, fallbacks, an alias.
+///
+/// # Panics
+///
+/// If `scenarios` does not accept the file that is written here.
+#[must_use]
+pub fn plan_beside_features(duration_s: u64) -> RunPlan {
+    let mut text = scenario_text(10, "simple-shuffle", duration_s, 1);
+    let settings = "{routing_strategy: simple-shuffle, ";
+    assert!(text.contains(settings), "the settings are written so");
+    text = text.replace(
+        settings,
+        &format!("{settings}{SETTINGS_OF_ANOTHER_GROUP}, "),
+    );
+    text += DEPLOYMENTS_OF_ANOTHER_GROUP;
+    plan_of(&text).swap_remove(0)
+}
+
+const SETTINGS_OF_ANOTHER_GROUP: &str = "fallbacks: [{n: [m]}], \
+    context_window_fallbacks: [{n: [m]}], content_policy_fallbacks: [{n: [m]}], \
+    model_group_retry_policy: {n: {RateLimitErrorRetries: 3, TimeoutErrorRetries: 1}}, \
+    model_group_alias: {nick: n}";
+const DEPLOYMENTS_OF_ANOTHER_GROUP: &str = "    - model_name: n
+      litellm_params: {model: openai/n1, order: 1, rpm: 60, tpm: 60000, max_parallel_requests: 5,
+                       timeout: 30, stream_timeout: 5, num_retries: 1, cooldown_time: 20}
+      model_info: {id: n1, allowed_fails_policy: {TimeoutErrorAllowedFails: 2}}
+    - model_name: n
+      litellm_params: {model: openai/n2, order: 2, input_cost_per_token: 0.000001}
+      model_info: {id: n2}
+";
+
 /// [`plan`], with as many arms as there are cooldown times and with replications.
 ///
 /// # Panics

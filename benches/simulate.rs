@@ -2,7 +2,7 @@
 //!
 //! Both do the same per request (see `fixtures.rs`), in the same process, by turns, and the best time
 //! of each is taken, so that the ratio is steady on a machine with other work on it. Fails if the
-//! ratio is above 4.
+//! ratio is above 3.5; what was promised is 4.
 
 #![expect(clippy::print_stdout, reason = "the ratio is the result")]
 
@@ -85,4 +85,4 @@ const SECONDS: u64 = 200;
 /// As many requests as the plan has, on average.
 const REQUESTS: u64 = 1_000 * SECONDS;
 const ROUNDS: usize = 7;
-const MOST: f64 = 4.0;
+const MOST: f64 = 3.5;

@@ -102,7 +102,9 @@ impl Router {
                     self.last_look(now, ticket, obs);
                     self.drop_probe(ticket);
                     let trail = self.requests.peek(ticket).trail(None);
-                    return self.answer(now, ticket, Answer::Failed { error, trail }, None, obs);
+                    let turn = Turn::of(Step::Done(Answer::Failed { error, trail }));
+                    self.finish(now, ticket, &turn, obs);
+                    return turn;
                 }
             }
         }
@@ -408,27 +410,21 @@ impl Router {
         );
     }
 
-    /// The request is over, which freed a slot for `released`.
+    /// The request is over, with the answer of this turn.
     #[inline(always)]
-    pub(crate) fn answer(
+    pub(crate) fn finish(
         &mut self,
         now: Instant,
         ticket: Ticket,
-        answer: Answer,
-        released: Option<RequestId>,
+        turn: &Turn,
         obs: &mut impl Observer,
-    ) -> Turn {
+    ) {
+        let Step::Done(answer) = &turn.step else {
+            unreachable!("a request is over with its answer")
+        };
         let state = self.requests.peek(ticket);
         let (request, caller_left) = (state.request.id, state.caller_left());
         self.requests.remove(ticket);
-        // It is told of where it stays, so that it is not copied once more.
-        let turn = Turn {
-            step: Step::Done(answer),
-            released,
-        };
-        let Step::Done(answer) = &turn.step else {
-            unreachable!("it was made above")
-        };
         let event = match caller_left {
             Some(deployment) => Event::Cancelled {
                 request,
@@ -437,6 +433,5 @@ impl Router {
             None => Event::Answered { request, answer },
         };
         obs.observe(now, &event);
-        turn
     }
 }

@@ -18,7 +18,7 @@ use crate::{
     outcome::{Outcome, Usage},
     request::{ContentId, DeploymentId, ModelId, Request},
     router::Router,
-    step::{Answer, Ticket, Turn},
+    step::{Answer, Step, Ticket, Turn},
     time::Instant,
 };
 
@@ -169,7 +169,12 @@ impl Router {
             trail: state.trail(Some(now)),
         };
         self.drop_probe(ticket);
-        Some(self.answer(now, ticket, answer, released, obs))
+        let turn = Turn {
+            step: Step::Done(answer),
+            released,
+        };
+        self.finish(now, ticket, &turn, obs);
+        Some(turn)
     }
 
     /// Keeps the answer of an attempt, also of a request that did not ask the cache (observed).

@@ -7,11 +7,10 @@ use std::time::Duration;
 
 use crate::{
     config::{RetryPolicy, RouterConfig},
-    cooldown::COUNT_TTL,
     deployment::DeploymentState,
     dispatch::Instead,
+    ended::Ended,
     error::ConfigError,
-    failed::Failed,
     fallback::ListsGiven,
     filters::OptionalFilters,
     in_flight::InFlight,
@@ -29,7 +28,7 @@ use crate::{
     routing_groups,
     scheduler::Queues,
     shared_state::{Looks, SharedState},
-    step::{Answer, Attempt, Parked, Step, Turn, Wait, WaitReason},
+    step::{Attempt, Parked, Step, Turn, Wait, WaitReason},
     strategies::Strategies,
     time::Instant,
 };
@@ -234,51 +233,19 @@ impl Router {
         if self.rate_limits.admission.is_some() {
             self.settle(ticket, Some(outcome));
         }
+        let ended = Ended {
+            deployment,
+            outcome,
+            took,
+            heard_nothing,
+            released,
+        };
         match outcome {
             Outcome::Success {
                 usage,
                 first_token_after,
-            } => {
-                // A stream that was cut before its first frame is answered and not counted by anybody, in
-                // 1.92. (`stream-cut-0-is-a-success`, `least-busy-cut-stream`)
-                if !heard_nothing {
-                    let successes = &mut self.states[deployment.index()].successes;
-                    successes.increment(now, COUNT_TTL);
-                    self.tell_strategies(now, ticket, deployment, outcome);
-                    if self.rate_limits.counts_anything() {
-                        self.rate_limits.answered(now, deployment, *usage);
-                    }
-                    if self.filters.is_some() {
-                        self.filters_learn_answer(now, ticket, deployment, *usage);
-                    }
-                }
-                if self.response_cache.is_some() {
-                    self.store_in_cache(now, ticket, *usage);
-                }
-                let mut state = self.requests.peek(ticket);
-                if state.rare.peek().is_some() {
-                    self.probe_succeeded(now, ticket, obs);
-                    state = self.requests.peek(ticket);
-                }
-                let first_token = first_token_after.map_or(now, |after| state.since + after);
-                let trail = state.trail(Some(first_token));
-                let answer = Answer::Completed {
-                    deployment,
-                    usage: *usage,
-                    cached: false,
-                    trail,
-                };
-                self.answer(now, ticket, answer, released, obs)
-            }
-            Outcome::Failure(failure) => {
-                let failed = Failed {
-                    deployment,
-                    failure,
-                    took,
-                    released,
-                };
-                self.failed(now, ticket, &failed, obs)
-            }
+            } => self.completed(now, ticket, &ended, *usage, *first_token_after, obs),
+            Outcome::Failure(failure) => self.failed(now, ticket, &ended, failure, obs),
         }
     }
 
