@@ -43,22 +43,7 @@ pub struct FitTable {
 /// The page.
 #[must_use]
 pub fn fit_page(of: &FitPage) -> String {
-    let title = escaped(&of.title);
-    let mut page = format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none';style-src 'unsafe-inline'\">\n\
-         <title>{title} · routelab</title>\n<style>{CSS}{TEXT_RULE}\n\
-         @media(prefers-color-scheme:dark){{{DARK}{}}}</style></head>\n<body><main>\n<h1>{title}</h1>\n",
-        dark_rules()
-    );
-    if let Some((lead, rest)) = of.findings.split_first() {
-        page += &format!(
-            "<section class=\"finding\"><p class=\"lead\">{}</p>{}</section>\n",
-            escaped(lead),
-            list(rest)
-        );
-    }
+    let mut page = head(&of.title, &of.findings);
     if !of.unknown.is_empty() {
         page += &format!(
             "<div class=\"warn\"><strong>Before you rely on this</strong>{}</div>\n",
@@ -88,7 +73,28 @@ pub fn fit_page(of: &FitPage) -> String {
     page
 }
 
-fn list(lines: &[String]) -> String {
+/// From the first byte to the findings.
+pub(crate) fn head(title: &str, findings: &[String]) -> String {
+    let title = escaped(title);
+    let mut page = format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none';style-src 'unsafe-inline'\">\n\
+         <title>{title} · routelab</title>\n<style>{CSS}{TEXT_RULE}\n\
+         @media(prefers-color-scheme:dark){{{DARK}{}}}</style></head>\n<body><main>\n<h1>{title}</h1>\n",
+        dark_rules()
+    );
+    if let Some((lead, rest)) = findings.split_first() {
+        page += &format!(
+            "<section class=\"finding\"><p class=\"lead\">{}</p>{}</section>\n",
+            escaped(lead),
+            list(rest)
+        );
+    }
+    page
+}
+
+pub(crate) fn list(lines: &[String]) -> String {
     if lines.is_empty() {
         return String::new();
     }
@@ -99,7 +105,7 @@ fn list(lines: &[String]) -> String {
     format!("<ul>{items}</ul>\n")
 }
 
-fn table(of: &FitTable) -> String {
+pub(crate) fn table(of: &FitTable) -> String {
     if of.rows.is_empty() {
         return String::new();
     }

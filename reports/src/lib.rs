@@ -50,6 +50,8 @@ mod senders_table;
 mod span_union;
 pub mod stats;
 #[cfg(feature = "render")]
+mod story_page;
+#[cfg(feature = "render")]
 mod table;
 mod tally;
 mod text_plots;
@@ -90,6 +92,7 @@ pub use {
     },
     page::page,
     report::{csv_text, json_text, write_report},
+    story_page::{StoryPage, story_page},
     table::{arms_frame, runs_frame},
     twins::{Sameness, TwinRow, Twins},
 };

@@ -299,6 +299,9 @@ pub(crate) struct ExplainArgs {
     /// In which replication, counted from 0.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) rep: u32,
+    /// Write the story of one request as a page, too.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 /// What a request may have most of.

@@ -17,12 +17,14 @@ mod latency;
 mod overlay;
 mod quantiles;
 mod recovery;
+mod request;
 mod timeline;
 
 pub use canvas::Canvas;
 pub(crate) use ink::dark_rules;
 pub use overlay::{Across, Overlay, Up, overlay};
 pub use quantiles::{QuantilePair, Quantiles, quantiles};
+pub use request::{RequestSpan, RequestSpanKind, RequestTimeline, request_timeline};
 
 use canvas::UNITS;
 use ink::Ink;

@@ -5,6 +5,7 @@
 mod broken;
 mod broken_files;
 mod calibrate;
+mod colours;
 mod gate;
 mod live;
 mod mock;
@@ -15,6 +16,7 @@ mod replay;
 mod results;
 mod serve;
 mod steady;
+mod story;
 mod tune;
 mod words;
 

@@ -1,6 +1,7 @@
 //! `routelab explain`: one request's whole story, told by a full run that it is part of; or, without
 //! a request, who is to blame for all that got no answer.
 
+mod page;
 mod shares;
 mod time;
 
@@ -33,6 +34,12 @@ pub(super) fn explain(args: &ExplainArgs) -> Result<Ended, Complaint> {
     }
     let plan = scenario.plan(args.arm, args.rep);
     let Some(request) = request(args, &plan)? else {
+        if args.out.is_some() {
+            return Err(Complaint::Usage {
+                message: "--out writes the story of one request, and none is asked for".to_owned(),
+                help: "say which: --request N, --first, --worst or --failed".to_owned(),
+            });
+        }
         return shares::tell(args, &scenario);
     };
     let mut story = Story::new(&plan, request)?;
@@ -43,6 +50,10 @@ pub(super) fn explain(args: &ExplainArgs) -> Result<Ended, Complaint> {
             help: format!("its {} requests are counted from 0", run_end.requests),
         });
     };
+    // The page comes first: whoever reads standard output may leave early.
+    if let Some(file) = &args.out {
+        page::write(args, &scenario, &plan, &story, file)?;
+    }
     output::print(&format!(
         "request {} of {}, replication {}: arrived {:.3} s into the run; times below count from then\n\n{}{}\nWhat happened, and the setting behind it\n{story}",
         request.0,
