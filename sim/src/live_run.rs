@@ -37,8 +37,8 @@ pub struct LiveRun<O> {
     pub end: RunEnd,
     /// Who heard it.
     pub observer: O,
-    /// How late the latest arrival came, or the latest beat of a clock that beat every few milliseconds,
-    /// in the run's time. Where that is long the machine was too slow for the speed, and the run tells
+    /// How late the latest arrival came, or the latest byte of a provider, or the latest beat of a clock
+    /// that beat every few milliseconds, in the run's time. Where that is long the machine was too slow for the speed, and the run tells
     /// of the machine.
     pub latest: Duration,
 }
@@ -100,6 +100,7 @@ pub async fn live_run<O: Observer + Send + 'static>(
 
     beating.abort();
     let latest = latest.max(Duration::from_nanos(late.load(Ordering::Relaxed)));
+    let latest = latest.max(server.latest());
     let end = clock.now().max(Instant::ZERO + plan.workload.duration());
     let (attempts, of_calls, observer) = live.look(|_, heard: &mut Heard<O>, _| {
         let observer = heard.observer.take();

@@ -1,6 +1,12 @@
 //! What all connections share: the providers, the clock, and the record of what came.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use router::{Instant, Seed};
 use tokio::sync::watch;
@@ -26,6 +32,8 @@ pub(super) struct Desk {
     output_tokens: u32,
     state: Mutex<Shared>,
     closed: watch::Sender<bool>,
+    /// Nanoseconds by which the latest byte left after its moment.
+    late: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -79,7 +87,18 @@ impl Desk {
                 ledger: Ledger::default(),
             }),
             closed: watch::Sender::new(false),
+            late: AtomicU64::new(0),
         })
+    }
+
+    /// Something leaves this long after its moment.
+    pub(super) fn leaves_late(&self, nanos: u64) {
+        self.late.fetch_max(nanos, Ordering::Relaxed);
+    }
+
+    /// How long after its moment the latest byte left.
+    pub(super) fn latest(&self) -> Duration {
+        Duration::from_nanos(self.late.load(Ordering::Relaxed))
     }
 
     /// Ends every wait.

@@ -184,6 +184,13 @@ impl MockServer {
         format!("http://{}", self.address)
     }
 
+    /// How long after its moment the latest byte left, in the time that the server counts: where that is
+    /// long the machine cannot keep up.
+    #[must_use]
+    pub fn latest(&self) -> Duration {
+        self.desk.latest()
+    }
+
     /// Takes no more connections, lets exchanges end for so long, and then cuts those that have not.
     pub async fn stop(mut self, patience: Duration) {
         self.stop.take();

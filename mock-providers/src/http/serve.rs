@@ -194,7 +194,9 @@ async fn play(meeting: Meeting, fuse: &Fuse) -> Response {
 async fn wait(visit: &Visit, begun: Instant, after: Duration) -> bool {
     let desk = visit.desk();
     let at = Instant::from_nanos(begun.as_nanos().saturating_add(nanos(after)));
-    if at <= desk.clock.now() {
+    let now = desk.clock.now();
+    if at <= now {
+        desk.leaves_late(now.nanos_since(at));
         return true;
     }
     // Boxed, so that who need not wait does not carry a timer about.

@@ -12,6 +12,7 @@ use serde_json::{Value, value::RawValue};
 use tokio::time::timeout_at;
 
 use super::{
+    anthropic,
     clock::Clock,
     driver::Shared,
     flight::Flight,
@@ -19,7 +20,7 @@ use super::{
     payload::{Endpoint, Payload, Sending},
     stream::Sink,
     streaming::Progress,
-    upstream::bare,
+    upstream::{Shape, bare},
     verdict::{Told, UsageBody},
 };
 use crate::{
@@ -90,7 +91,7 @@ impl<O: Observer + Send + 'static> Exchange<'_, O> {
         let target = &self.shared.targets[deployment.index()];
         let model = bare(model);
         let url = target.upstream.url(self.payload.endpoint, model);
-        let url = url.map_err(Told::broken)?;
+        let url = url.map_err(Told::not_spoken)?;
         let mut headers = target.headers.clone();
         headers.extend(
             self.payload
@@ -104,6 +105,7 @@ impl<O: Observer + Send + 'static> Exchange<'_, O> {
         }
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let body = self.payload.body_for(&target.upstream, model, *stream);
+        let body = body.map_err(Told::not_spoken)?;
         let request = self.shared.client.post(url).headers(headers).body(body);
         // The address may hold a secret, and a caller need not know it.
         let sent = request.send().await.map_err(reqwest::Error::without_url);
@@ -151,6 +153,12 @@ impl<O: Observer + Send + 'static> Exchange<'_, O> {
                 return Told::broken("the answer is larger than any answer").came(headers);
             }
         }
+        if self.is_anthropic() {
+            match anthropic::answer(&body, self.unix_seconds()) {
+                Some(answer) => body = BytesMut::from(&answer[..]),
+                None => return Told::broken("the answer is no message").came(headers),
+            }
+        }
         let Ok(answer) = serde_json::from_slice::<Answered<'_>>(&body) else {
             return Told::broken("the answer is no JSON object").came(headers);
         };
@@ -189,6 +197,18 @@ impl<O: Observer + Send + 'static> Exchange<'_, O> {
         });
         let letters: usize = texts.map(|text| text.chars().count()).sum();
         tokens_of_letters(letters)
+    }
+
+    /// Whether its upstream speaks Anthropic's words.
+    pub(super) fn is_anthropic(&self) -> bool {
+        let target = &self.shared.targets[self.sending.deployment.index()];
+        target.upstream.shape == Shape::Anthropic
+    }
+
+    /// What the wall clock says.
+    pub(super) fn unix_seconds(&self) -> u64 {
+        let clock = &self.shared.clock;
+        clock.epoch().unix_seconds() + clock.now().since(Instant::ZERO).as_secs()
     }
 
     /// The failure that the deadline makes.

@@ -10,6 +10,7 @@
 //! | `stream.rs` | a stream on its way to the caller |
 //! | `frames.rs`, `limits.rs` | what a frame of a stream is; when an attempt has taken too long |
 //! | `verdict.rs` | statuses, headers and bodies as outcomes |
+//! | `anthropic/` | chat completions in Anthropic's words, and back |
 //! | `upstream.rs`, `payload.rs`, `secret.rs` | whom to call, what with, and what must never be shown |
 //! | `answers.rs` | the texts of answers that the core's response cache knows of |
 //! | `clock.rs` | real time as moments of a run |
@@ -17,6 +18,7 @@
 
 mod alert_webhook;
 mod answers;
+mod anthropic;
 mod clock;
 mod core;
 mod driver;

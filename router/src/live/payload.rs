@@ -5,7 +5,10 @@ use std::{collections::BTreeMap, sync::Arc};
 use reqwest::header::{HeaderMap, HeaderName};
 use serde_json::value::RawValue;
 
-use super::upstream::Upstream;
+use super::{
+    anthropic,
+    upstream::{Shape, Upstream},
+};
 use crate::{
     request::{Api, Origin, Overrides, RequestId},
     step::AttemptPlan,
@@ -77,8 +80,32 @@ pub struct Payload {
 }
 
 impl Payload {
-    /// The body of an attempt. The deployment's own parameters stand in for those that are missing.
-    pub(super) fn body_for(&self, upstream: &Upstream, model: &str, stream: bool) -> Vec<u8> {
+    /// The body of an attempt, in the words of its upstream. The deployment's own parameters stand in
+    /// for those that are missing. The error says what the upstream has no words for.
+    pub(super) fn body_for(
+        &self,
+        upstream: &Upstream,
+        model: &str,
+        stream: bool,
+    ) -> Result<Vec<u8>, String> {
+        match upstream.shape {
+            Shape::Anthropic => {
+                let defaults = upstream.parameters.iter();
+                let defaults = defaults.filter(|(key, _)| !self.body.contains_key(*key));
+                anthropic::body(self.body.iter().chain(defaults), model, stream)
+            }
+            Shape::Azure { .. } | Shape::OpenAi => Ok(self.open_ai(upstream, model, stream)),
+        }
+    }
+
+    /// Whether a stream shall tell its usage in a last frame.
+    pub(super) fn wants_usage(&self) -> bool {
+        let options = self.body.get("stream_options");
+        let options = options.and_then(|o| serde_json::from_str::<serde_json::Value>(o.get()).ok());
+        options.is_some_and(|options| options["include_usage"] == true)
+    }
+
+    fn open_ai(&self, upstream: &Upstream, model: &str, stream: bool) -> Vec<u8> {
         let mut body = Vec::with_capacity(self.length() + 64);
         body.push(b'{');
         if let Ok(model) = serde_json::to_string(model) {

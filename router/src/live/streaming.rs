@@ -6,6 +6,7 @@ use bytes::{Bytes, BytesMut};
 use reqwest::{Response, header::HeaderMap};
 
 use super::{
+    anthropic::Translator,
     exchange::{Came, Exchange, Late, with_causes},
     frames::{self, Cutter, Says},
     limits::Limits,
@@ -38,6 +39,8 @@ impl<O: Observer + Send + 'static> Exchange<'_, O> {
         };
         let sent = limits.sent();
         let mut cutter = Cutter::default();
+        let (created, tells) = (self.unix_seconds(), self.payload.wants_usage());
+        let mut translator = self.is_anthropic().then(|| Translator::new(created, tells));
         let told = 'reading: loop {
             let (bytes, over) = match self.within(&limits, response.chunk()).await {
                 Err(Late) => break Some(self.late(&progress)),
@@ -51,6 +54,13 @@ impl<O: Observer + Send + 'static> Exchange<'_, O> {
                 cutter.push(bytes);
             }
             while let Some(frame) = cutter.next().or_else(|| over.then(|| cutter.rest())?) {
+                let frame = match &mut translator {
+                    None => frame,
+                    Some(translator) => match translator.frames(&frame) {
+                        Some(frame) => frame,
+                        None => continue,
+                    },
+                };
                 match self.hear(&frame, now, sent, &mut progress, &mut limits) {
                     Heard::Pass { first } => {
                         if first && self.sending.wants_first_token {
@@ -77,6 +87,9 @@ impl<O: Observer + Send + 'static> Exchange<'_, O> {
             return told.came(headers);
         }
         passing.release(self, &headers).await;
+        if let Some(translator) = translator {
+            progress.usage = serde_json::from_value(translator.usage()).ok();
+        }
         let estimate = Usage::new(self.prompt_tokens, progress.tokens);
         Came {
             outcome: Outcome::Success {

@@ -8,7 +8,7 @@ use reqwest::{
 };
 use serde_json::value::RawValue;
 
-use super::{payload::Endpoint, secret::Secret};
+use super::{anthropic, payload::Endpoint, secret::Secret};
 use crate::providers::split_provider;
 
 /// The address of a deployment, and what is sent there with every attempt.
@@ -31,6 +31,8 @@ pub struct Upstream {
 /// In whose words a deployment is called.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Shape {
+    /// Anthropic's messages: chat completions are translated, and the answers back.
+    Anthropic,
     /// Azure's: the deployment's name stands in the address.
     Azure {
         /// `api_version`.
@@ -70,11 +72,18 @@ impl Upstream {
         if let Some(key) = &self.api_key {
             match self.shape {
                 Shape::Azure { .. } => put(HeaderName::from_static("api-key"), key.reveal())?,
+                Shape::Anthropic => put(HeaderName::from_static("x-api-key"), key.reveal())?,
                 Shape::OpenAi => put(AUTHORIZATION, &format!("Bearer {}", key.reveal()))?,
             }
         }
         if let Some(organization) = &self.organization {
             put(HeaderName::from_static("openai-organization"), organization)?;
+        }
+        if self.shape == Shape::Anthropic {
+            put(
+                HeaderName::from_static("anthropic-version"),
+                anthropic::VERSION,
+            )?;
         }
         for (name, value) in &self.headers {
             let named = HeaderName::try_from(name.as_str());
@@ -89,6 +98,12 @@ impl Upstream {
         let base = self.api_base.trim_end_matches('/');
         let path = endpoint.path();
         let text = match &self.shape {
+            Shape::Anthropic if endpoint != Endpoint::Chat => {
+                return Err(format!("anthropic has no /{path}"));
+            }
+            Shape::Anthropic if base.ends_with("/v1/messages") => base.to_owned(),
+            Shape::Anthropic if base.ends_with("/v1") => format!("{base}/messages"),
+            Shape::Anthropic => format!("{base}/v1/messages"),
             Shape::OpenAi if base.ends_with(path) => base.to_owned(),
             Shape::OpenAi => format!("{base}/{path}"),
             Shape::Azure { api_version } => {
@@ -136,6 +151,31 @@ mod tests {
         );
         let headers = upstream.fixed_headers().unwrap();
         assert_eq!(headers["api-key"], "k");
+        assert!(!headers.contains_key("authorization"));
+    }
+
+    #[test]
+    fn anthropic_has_an_address_and_headers_of_its_own() {
+        let of = |base: &str| Upstream {
+            shape: Shape::Anthropic,
+            ..Upstream::open_ai(base.to_owned(), Some(Secret::new("k".to_owned())))
+        };
+
+        for base in [
+            "http://h",
+            "http://h/",
+            "http://h/v1",
+            "http://h/v1/messages",
+        ] {
+            let url = of(base).url(Endpoint::Chat, "m").unwrap();
+            assert_eq!(url.to_string(), "http://h/v1/messages", "{base}");
+        }
+        assert!(of("http://h").url(Endpoint::Embeddings, "m").is_err());
+        let headers = of("http://h").fixed_headers().unwrap();
+        assert_eq!(
+            (&headers["x-api-key"], &headers["anthropic-version"]),
+            (&"k".parse().unwrap(), &"2023-06-01".parse().unwrap())
+        );
         assert!(!headers.contains_key("authorization"));
     }
 

@@ -31,6 +31,14 @@ impl Told {
         }
     }
 
+    /// A request that its upstream has no words for: a 400 of LiteLLM's own, which nobody was asked for.
+    pub(super) fn not_spoken(message: String) -> Self {
+        Self {
+            failure: Failure::with_status(400),
+            message,
+        }
+    }
+
     /// An answer with an error's status.
     pub(super) fn of_status(
         status: u16,

@@ -57,7 +57,8 @@ impl Entry<'_> {
                 "deployment `{id}` is of the provider `{name}`, whose API is not spoken here"
             );
             return Err(self.error("model", told).help(format!(
-                "spoken is OpenAI's, as of {}; others can be reached through a server that speaks it",
+                "spoken are OpenAI's and Anthropic's, as of {}; others can be reached through a server that \
+                 speaks one of them",
                 known.join(", ")
             )));
         };
@@ -84,6 +85,8 @@ impl Entry<'_> {
             Shape::Azure {
                 api_version: version.unwrap_or_else(|| AZURE_API_VERSION.to_owned()),
             }
+        } else if provider.name == "anthropic" {
+            Shape::Anthropic
         } else {
             Shape::OpenAi
         };
@@ -179,7 +182,7 @@ fn json(node: &Node) -> serde_json::Value {
     }
 }
 
-/// A provider that speaks OpenAI's API.
+/// A provider whose API is spoken here.
 struct Provider {
     name: &'static str,
     /// Its usual address.
@@ -205,8 +208,9 @@ const fn provider(
 
 /// Addresses and variables are those that LiteLLM 1.110 uses for each.
 #[rustfmt::skip]
-const PROVIDERS: [Provider; 13] = [
+const PROVIDERS: [Provider; 14] = [
     provider("openai", Some("https://api.openai.com/v1"), "OPENAI_BASE_URL", "OPENAI_API_KEY"),
+    provider("anthropic", Some("https://api.anthropic.com"), "ANTHROPIC_API_BASE", "ANTHROPIC_API_KEY"),
     provider("azure", None, "AZURE_API_BASE", "AZURE_API_KEY"),
     provider("custom_openai", None, "OPENAI_LIKE_API_BASE", "OPENAI_LIKE_API_KEY"),
     provider("deepseek", Some("https://api.deepseek.com/beta"), "DEEPSEEK_API_BASE", "DEEPSEEK_API_KEY"),

@@ -157,6 +157,12 @@ fn providers(headers: &mut HeaderMap, from: &HeaderMap) {
         if KEPT.contains(&name.as_str()) {
             headers.insert(name.clone(), value.clone());
         }
+        if let Some((_, ours)) = ANTHROPICS
+            .iter()
+            .find(|(theirs, _)| *theirs == name.as_str())
+        {
+            headers.insert(HeaderName::from_static(ours), value.clone());
+        }
         let is_theirs = !CONNECTION.contains(&name.as_str());
         let prefixed = HeaderName::try_from(format!("llm_provider-{name}"));
         if let Ok(prefixed) = prefixed
@@ -186,6 +192,26 @@ const KEPT: [&str; 8] = [
     "x-ratelimit-remaining-tokens",
     "x-ratelimit-reset-requests",
     "x-ratelimit-reset-tokens",
+];
+
+/// Anthropic's limits by OpenAI's names, as LiteLLM passes them on.
+const ANTHROPICS: [(&str, &str); 4] = [
+    (
+        "anthropic-ratelimit-requests-limit",
+        "x-ratelimit-limit-requests",
+    ),
+    (
+        "anthropic-ratelimit-requests-remaining",
+        "x-ratelimit-remaining-requests",
+    ),
+    (
+        "anthropic-ratelimit-tokens-limit",
+        "x-ratelimit-limit-tokens",
+    ),
+    (
+        "anthropic-ratelimit-tokens-remaining",
+        "x-ratelimit-remaining-tokens",
+    ),
 ];
 
 /// Headers of the connection to the provider.

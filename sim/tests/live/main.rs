@@ -11,6 +11,7 @@
 
 mod abuse;
 mod answers;
+mod anthropic;
 mod completions;
 mod faults;
 mod journal;
