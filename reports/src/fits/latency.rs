@@ -9,10 +9,10 @@ use serde::Serialize;
 use super::{
     Fitted, LogNormalPart, Mixture,
     information::{covariance, positive},
-    latency_rows::{Model, Way, share_within},
-    latency_start::start,
+    latency_em::{best, ln_totals},
+    latency_rows::{Model, share_within},
+    latency_start::{start, whole_start},
 };
-use crate::stats::size;
 
 /// What is seen of one answer.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -83,13 +83,21 @@ impl LatencyFit {
             per_token: start.1,
             usual_further,
         };
-        let (one, ln_one) = em(one, &rows);
-        let two = em(split(&one), &rows);
-        let per_part = 1.5 * libm::log(size(rows.len()));
-        let model = match two {
-            (two, ln_two) if ln_two - per_part > ln_one && is_sound(&two) => two,
-            _ => one,
-        };
+        let (model, score) = best(one, &rows);
+        // Answers in one piece show both times as a sum: whether tokens take any at all is for the data to say.
+        let only_sums = !rows.iter().any(|row| matches!(row, Seen::Parts { .. }));
+        if model.per_token.is_some() && only_sums {
+            let (centre, spread) = whole_start(&rows);
+            let whole = Model {
+                first: Mixture::single(centre, spread),
+                per_token: None,
+                usual_further,
+            };
+            let (whole, whole_score) = best(whole, &rows);
+            if whole_score - ln_totals(&rows) >= score {
+                return Some(told(&whole, &rows, remark.or(Some(NO_TOKENS))));
+            }
+        }
         Some(told(&model, &rows, remark))
     }
 
@@ -130,87 +138,6 @@ pub(crate) fn part((mu, sigma): (f64, f64)) -> LogNormalPart {
         mu,
         sigma,
     }
-}
-
-/// The same with a small heavy part.
-fn split<'a>(one: &Model<'a>) -> Model<'a> {
-    let LogNormalPart { mu, sigma, .. } = one.first.parts[0];
-    let body = LogNormalPart {
-        weight: 0.97,
-        mu,
-        sigma: 0.9 * sigma,
-    };
-    let heavy = LogNormalPart {
-        weight: 0.03,
-        mu: mu + 2.5 * sigma,
-        sigma: sigma.max(0.3),
-    };
-    Model {
-        first: Mixture {
-            parts: vec![body, heavy],
-        },
-        ..one.clone()
-    }
-}
-
-/// A part of a handful of answers, or one that is a single value, is a matter of chance.
-fn is_sound(model: &Model<'_>) -> bool {
-    let sound = |p: &LogNormalPart| p.weight > 0.001 && p.sigma > 2.0 * NARROWEST;
-    model.first.parts.iter().all(sound)
-}
-
-/// The best model from there on, with the logarithm of its likelihood.
-fn em<'a>(mut model: Model<'a>, rows: &[Seen]) -> (Model<'a>, f64) {
-    let mut ways: Vec<Way> = Vec::new();
-    let mut before = f64::NEG_INFINITY;
-    for _ in 0..MOST_ROUNDS {
-        let mut parts = vec![[0.0; 3]; model.first.parts.len()];
-        let mut token = [0.0; 3];
-        let mut ln_likelihood = 0.0;
-        for row in rows {
-            model.ways(row, &mut ways);
-            let sum: f64 = ways.iter().map(|way| way.weight).sum();
-            ln_likelihood += libm::log(sum.max(1e-300));
-            if sum < 1e-300 {
-                continue;
-            }
-            for way in &ways {
-                let weight = way.weight / sum;
-                let part = &mut parts[way.part];
-                part[0] += weight;
-                part[1] += weight * way.ln.0;
-                part[2] += weight * way.ln.1;
-                if let Some(ln) = way.per_token {
-                    token[0] += weight;
-                    token[1] += weight * ln;
-                    token[2] += weight * ln * ln;
-                }
-            }
-        }
-        if ln_likelihood - before < ENOUGH {
-            break;
-        }
-        before = ln_likelihood;
-        let all: f64 = parts.iter().map(|part| part[0]).sum();
-        for (part, sums) in model.first.parts.iter_mut().zip(&parts) {
-            if sums[0] > 0.0 {
-                *part = LogNormalPart {
-                    weight: sums[0] / all,
-                    ..moments(sums)
-                };
-            }
-        }
-        if let Some(part) = model.per_token.as_mut().filter(|_| token[0] > 0.0) {
-            *part = moments(&token);
-        }
-    }
-    (model, before)
-}
-
-fn moments(sums: &[f64; 3]) -> LogNormalPart {
-    let mu = sums[1] / sums[0];
-    let variance = (sums[2] / sums[0] - mu * mu).max(0.0);
-    part((mu, variance.sqrt().max(NARROWEST)))
 }
 
 /// The fit with its intervals.
@@ -311,9 +238,6 @@ const MOST_WHOLE: usize = 2_500;
 const MOST_STREAMS: usize = 40_000;
 /// The smallest deviation, for times that are always the same.
 pub(crate) const NARROWEST: f64 = 1e-3;
-const MOST_ROUNDS: usize = 200;
-/// A round that gains less is the last.
-const ENOUGH: f64 = 3e-3;
 const NO_TOKENS: &str = "more tokens take no more time that could be told, so an answer comes whole with its first token";
 
 #[cfg(test)]
@@ -415,6 +339,24 @@ mod tests {
         // 80 % of the mixture lie below 566.6 ms.
         assert!((found / 566.6 - 1.0).abs() < 0.03, "{found}");
         assert!(wrong < 0.93 * 566.6, "{wrong}");
+    }
+
+    #[test]
+    fn tokens_that_take_no_time_are_not_given_any() {
+        let rows = drawn(3_000, 5);
+        let seen: Vec<Seen> = rows
+            .iter()
+            .map(|&(first_ms, _, further)| Seen::Whole {
+                total_ms: first_ms,
+                further,
+            })
+            .collect();
+
+        let fit = LatencyFit::of(&seen, &usual(&rows)).unwrap();
+
+        assert_eq!(fit.per_token, None, "{fit:?}");
+        assert_eq!(fit.remark, Some(NO_TOKENS));
+        assert!(fit.first_quantiles[0].holds(404.0), "{fit:?}");
     }
 
     #[test]

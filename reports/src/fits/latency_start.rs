@@ -40,6 +40,18 @@ pub(crate) fn start(rows: &[Seen]) -> Option<((f64, f64), Option<LogNormalPart>)
     }
 }
 
+/// Mean and deviation of ln t over the answers that came in one piece.
+pub(crate) fn whole_start(rows: &[Seen]) -> (f64, f64) {
+    let mut totals: Vec<f64> = rows
+        .iter()
+        .filter_map(|row| match *row {
+            Seen::Whole { total_ms, .. } => Some(libm::log(total_ms)),
+            Seen::Parts { .. } | Seen::Late { .. } => None,
+        })
+        .collect();
+    spread(&mut totals)
+}
+
 /// Median, and deviation by the quartiles.
 fn spread(values: &mut [f64]) -> (f64, f64) {
     values.sort_by(f64::total_cmp);

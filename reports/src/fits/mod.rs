@@ -10,6 +10,7 @@ mod distance;
 mod gamma;
 mod information;
 mod latency;
+mod latency_em;
 mod latency_rows;
 mod latency_start;
 mod log_normal;

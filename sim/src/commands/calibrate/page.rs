@@ -144,7 +144,11 @@ fn against(
             "{what} On the line where the fit holds; within the band by chance alone.{distance}"
         ),
         of,
-        pairs: pairs.iter().map(pair).collect(),
+        pairs: pairs
+            .iter()
+            .map(pair)
+            .filter(|pair| pair.fitted.min(pair.seen) >= LEAST_SHOWN)
+            .collect(),
     })
 }
 
@@ -286,5 +290,7 @@ fn interval(of: &Fitted, scale: f64) -> String {
     }
 }
 
+/// Quantiles below are of no account: a thousandth of a mean gap, of a token, of a millisecond.
+const LEAST_SHOWN: f64 = 1e-3;
 /// Deployments that get a picture; the table has all of them.
 const MOST_PICTURES: usize = 6;
