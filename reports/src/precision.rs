@@ -21,7 +21,7 @@ pub struct Precision {
 }
 
 /// Judges the metric that arms are ordered by and p99 latency in every arm. A share must be known to
-/// ± [`POINTS`]; any other metric to a relative precision of [`RELATIVE`], which takes an interval of γ / (1 + γ) of
+/// ± `POINTS`; any other metric to a relative precision of `RELATIVE`, which takes an interval of γ / (1 + γ) of
 /// the mean (Law, *Simulation Modeling and Analysis*, 9.4.1). `None` if nothing was run.
 #[must_use]
 pub fn precision(sweep: &SweepRecord) -> Option<Precision> {
