@@ -342,7 +342,7 @@ const PROFILES: &[Profile] = &[
         timeout_s: 20,
         duration_s: 14_400,
         provider: "{latency: {first_token: {log_normal: {median_ms: 500, sigma: 0.4}}}, \
-                   faults: [{incidents: {like: openai, gap_mean_s: 800, gap_cv: 0.5, duration_median_s: 120, duration_sigma: 0.5, \
+                   faults: [{incidents: {like: open_ai, gap_mean_s: 800, gap_cv: 0.5, duration_median_s: 120, duration_sigma: 0.5, \
                    degraded_share: 0, partial_share: 0, status: 503}}]}",
         found: |of| {
             let lengths = deployment(of).failures.outage_lengths;

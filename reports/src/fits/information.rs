@@ -63,6 +63,24 @@ pub(crate) fn from_curvature(at: &[f64], cost: impl Fn(&[f64]) -> f64) -> Option
         .then_some(found)
 }
 
+/// The variance of a smooth function of the estimates, by its slopes.
+fn variance(at: &[f64], covariance: &[Vec<f64>], value: impl Fn(&[f64]) -> f64) -> f64 {
+    let gradient: Vec<f64> = (0..at.len())
+        .map(|which| {
+            let moved = |by: f64| {
+                let mut there = at.to_vec();
+                there[which] += by;
+                value(&there)
+            };
+            (moved(STEP) - moved(-STEP)) / (2.0 * STEP)
+        })
+        .collect();
+    let row = |(a, row): (&f64, &Vec<f64>)| {
+        a * row.iter().zip(&gradient).map(|(c, b)| c * b).sum::<f64>()
+    };
+    gradient.iter().zip(covariance).map(row).sum()
+}
+
 /// `value` of the estimates with its interval by the delta method; it is positive, and the interval is
 /// symmetric in its logarithm.
 pub(crate) fn positive(
@@ -74,20 +92,7 @@ pub(crate) fn positive(
     let Some(covariance) = covariance else {
         return Fitted::bare(found);
     };
-    let gradient: Vec<f64> = (0..at.len())
-        .map(|which| {
-            let moved = |by: f64| {
-                let mut there = at.to_vec();
-                there[which] += by;
-                libm::log(value(&there))
-            };
-            (moved(STEP) - moved(-STEP)) / (2.0 * STEP)
-        })
-        .collect();
-    let row = |(a, row): (&f64, &Vec<f64>)| {
-        a * row.iter().zip(&gradient).map(|(c, b)| c * b).sum::<f64>()
-    };
-    let variance: f64 = gradient.iter().zip(covariance).map(row).sum();
+    let variance = variance(at, covariance, |at| libm::log(value(at)));
     if !(variance.is_finite() && variance >= 0.0) {
         return Fitted::bare(found);
     }
@@ -96,6 +101,62 @@ pub(crate) fn positive(
         return Fitted::bare(found);
     }
     Fitted::within(found, (found * libm::exp(-reach), found * libm::exp(reach)))
+}
+
+/// The quantile `q` of a distribution whose share at or below a value is `share(at, value)`, with its interval
+/// by inversion (Woodruff, 1952): all values at which the share, with its own interval on the scale of
+/// log-odds, may be `q`. Where the density is low, as between two parts, the quantile is no smooth function
+/// of the estimates and the delta method fails; the share is one everywhere.
+pub(crate) fn inverted_quantile(
+    (at, covariance): (&[f64], Option<&[Vec<f64>]>),
+    found: f64,
+    q: f64,
+    share: impl Fn(&[f64], f64) -> f64,
+) -> Fitted {
+    let Some(covariance) = covariance else {
+        return Fitted::bare(found);
+    };
+    let odds = |share: f64| {
+        let share = share.clamp(1e-12, 1.0 - 1e-12);
+        libm::log(share / (1.0 - share))
+    };
+    let z = normal_quantile(f64::midpoint(1.0, CONFIDENCE));
+    // How far the share's log-odds at a value lie from those of `q`, less or more its reach.
+    let beyond = |ln_value: f64, side: f64| {
+        let value = libm::exp(ln_value);
+        let variance = variance(at, covariance, |at| odds(share(at, value)));
+        odds(share(at, value)) - odds(q) + side * z * libm::sqrt(variance.max(0.0))
+    };
+    let middle = libm::log(found);
+    // The end of the values at which the difference has the sign that it has at the estimate.
+    let end = |side: f64| {
+        let is_outside = |ln_value: f64| beyond(ln_value, side) * side < 0.0;
+        let (mut inside, mut step) = (middle, 1.0 / 256.0);
+        // Outwards to the first that is outside: far away, where nothing was seen, all is uncertain again.
+        let mut outside = loop {
+            let next = middle - side * step;
+            if is_outside(next) {
+                break next;
+            }
+            if step >= WIDEST {
+                return None;
+            }
+            (inside, step) = (next, step * 1.5);
+        };
+        for _ in 0..50 {
+            let between = f64::midpoint(inside, outside);
+            if is_outside(between) {
+                outside = between;
+            } else {
+                inside = between;
+            }
+        }
+        Some(libm::exp(inside))
+    };
+    match (end(1.0), end(-1.0)) {
+        (Some(low), Some(high)) => Fitted::within(found, (low, high)),
+        _ => Fitted::bare(found),
+    }
 }
 
 /// By Gauss and Jordan with pivots; `None` if it is singular.
@@ -142,6 +203,47 @@ const WIDEST: f64 = 3.0;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn share_below(value: f64, median: f64, sigma: f64) -> f64 {
+        crate::stats::normal_cdf(libm::log(value / median) / sigma)
+    }
+
+    #[test]
+    fn a_median_known_to_a_tenth_is_known_to_a_tenth_by_inversion_too() {
+        let share = |at: &[f64], value: f64| share_below(value, libm::exp(at[0]), 0.4);
+        let known = [vec![0.01]];
+
+        let found = inverted_quantile((&[libm::log(500.0)], Some(&known)), 500.0, 0.5, share);
+
+        assert!(
+            (found.low.unwrap() / 500.0 - libm::exp(-0.196)).abs() < 1e-3,
+            "{found:?}"
+        );
+        assert!(
+            (found.high.unwrap() / 500.0 - libm::exp(0.196)).abs() < 1e-3,
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn a_quantile_between_two_parts_may_lie_in_either() {
+        // Five per cent are slow, give or take a fifth of that; both parts are narrow.
+        let share = |at: &[f64], value: f64| {
+            let slow = 1.0 / (1.0 + libm::exp(-at[0]));
+            (1.0 - slow) * share_below(value, 500.0, 0.1) + slow * share_below(value, 4_000.0, 0.1)
+        };
+        let known = [vec![0.04]];
+
+        let found = inverted_quantile(
+            (&[libm::log(0.05 / 0.95)], Some(&known)),
+            1_500.0,
+            0.95,
+            share,
+        );
+
+        assert!(found.low.unwrap() < 700.0, "{found:?}");
+        assert!(found.high.unwrap() > 3_300.0, "{found:?}");
+    }
 
     #[test]
     fn a_matrix_times_its_inverse_is_one() {

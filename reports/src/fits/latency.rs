@@ -2,13 +2,14 @@
 //!
 //! EM (Dempster, Laird and Rubin, 1977) over what is hidden: the part of the mixture, the share of an
 //! answer in one piece that went by before its first token, and how long an answer that was cut off would
-//! have taken. One log-normal part or two, whichever has the smaller BIC. Intervals by the delta method.
+//! have taken. One log-normal part or two, whichever has the smaller BIC. Intervals by the delta
+//! method, those of quantiles by inverting the share.
 
 use serde::Serialize;
 
 use super::{
     Fitted, LogNormalPart, Mixture,
-    information::{covariance, positive},
+    information::{covariance, inverted_quantile, positive},
     latency_em::{best, ln_totals},
     latency_rows::{Model, share_within},
     latency_start::{start, whole_start},
@@ -156,7 +157,11 @@ fn told(model: &Model<'_>, rows: &[Seen], remark: Option<&'static str>) -> Laten
     };
     let spread = covariance(&at, likelihoods);
     let spread = spread.as_deref();
-    let quantile = |q: f64| positive(&at, spread, |at| unpack(at).first.quantile(q));
+    let quantile = |q: f64| {
+        let found = model.first.quantile(q);
+        let share = |at: &[f64], value: f64| unpack(at).first.cdf(value);
+        inverted_quantile((&at, spread), found, q, share)
+    };
     let token = |of: fn(LogNormalPart) -> f64| {
         model.per_token?;
         let value = |at: &[f64]| unpack(at).per_token.map_or(f64::NAN, of);
