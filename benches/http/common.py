@@ -14,6 +14,14 @@ BODY = json.dumps({"model": "m", "messages": [{"role": "user", "content": "Say w
 KEY = "sk-bench"
 
 
+def written(folder, name, text):
+    """The path of a new file with this text."""
+    path = os.path.join(folder, name)
+    with open(path, "w") as file:
+        file.write(text)
+    return path
+
+
 class Server:
     """A command that serves until it is stopped. It tells its address in a line with `listening on`, or is
     known to have one."""

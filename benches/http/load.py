@@ -20,7 +20,7 @@ import sys
 import tempfile
 from statistics import median
 
-from common import Server, ask, by_turns, middle, spread
+from common import Server, ask, by_turns, middle, spread, written
 
 # A quota that is counted and never reached, and faults that are drawn for each request and strike few.
 PROVIDERS = """
@@ -68,19 +68,13 @@ def main():
 
 
 def start(args, folder, started):
-    def written(name, text):
-        path = os.path.join(folder, name)
-        with open(path, "w") as file:
-            file.write(text)
-        return path
-
     more_files()
-    providers = written("providers.yaml", PROVIDERS)
+    providers = written(folder, "providers.yaml", PROVIDERS)
     mock = Server(os.path.join(args.release, "routelab"), "mock", "--providers", providers)
     started["routelab mock"] = mock
     headers, body = ask(mock.url + CHAT)
     kept = [f"{name}: {value}" for name, value in headers if name.lower() not in ("connection", "content-length", "date")]
-    answer = written("answer.txt", "\n".join(kept) + "\n\n" + body.decode())
+    answer = written(folder, "answer.txt", "\n".join(kept) + "\n\n" + body.decode())
     started["bare axum"] = Server(os.path.join(args.release, "examples", "bare"), "127.0.0.1:0", answer)
     path = os.pathsep.join([os.path.abspath(args.peers), os.environ["PATH"]])
     if shutil.which("vidaimock", path=path):
@@ -88,7 +82,7 @@ def start(args, folder, started):
         started["VidaiMock"] = Server(*command, url="http://127.0.0.1:18471")
     if shutil.which("llmposter", path=path):
         text = json.loads(body)["choices"][0]["message"]["content"]
-        fixtures = written("fixtures.yaml", FIXTURES % text)
+        fixtures = written(folder, "fixtures.yaml", FIXTURES % text)
         command = [shutil.which("llmposter", path=path), "--fixtures", fixtures, "--port", "18472"]
         started["llmposter"] = Server(*command, url="http://127.0.0.1:18472")
     for name, server in started.items():

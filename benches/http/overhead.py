@@ -16,7 +16,7 @@ import shutil
 import socket
 import tempfile
 
-from common import KEY, Server, ask, by_turns, middle, spread
+from common import KEY, Server, ask, by_turns, middle, spread, written
 
 PROVIDERS = """
 default:
@@ -57,16 +57,10 @@ def main():
 
 
 def start(args, folder, started):
-    def written(name, text):
-        path = os.path.join(folder, name)
-        with open(path, "w") as file:
-            file.write(text)
-        return path
-
     routelab = os.path.join(args.release, "routelab")
-    mock = Server(routelab, "mock", "--providers", written("providers.yaml", PROVIDERS))
+    mock = Server(routelab, "mock", "--providers", written(folder, "providers.yaml", PROVIDERS))
     started["mock alone"] = mock
-    config = written("config.yaml", CONFIG.replace("MOCK", mock.url).replace("KEY", KEY))
+    config = written(folder, "config.yaml", CONFIG.replace("MOCK", mock.url).replace("KEY", KEY))
     address = f"127.0.0.1:{free_port()}"
     command = [routelab, "serve", "--config", config, "--listen", address]
     started["routelab serve"] = Server(*command, url=f"http://{address}")

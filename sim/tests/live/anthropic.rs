@@ -42,6 +42,12 @@ async fn ask(door: &FrontDoor, keys: &str) -> Got {
     Got::of(client().post(url).body(body).send().await.unwrap()).await
 }
 
+/// The requests that a server saw, as it tells them.
+async fn asked_of(server: &MockServer) -> Value {
+    let path = server.url() + "/_mock/requests";
+    json(client().get(path).send().await.unwrap()).await
+}
+
 #[tokio::test]
 async fn a_chat_completion_becomes_a_message_and_comes_back() {
     let (server, door) = open("", "").await;
@@ -61,14 +67,7 @@ async fn a_chat_completion_becomes_a_message_and_comes_back() {
     );
     assert_eq!(told["usage"]["completion_tokens"], 4);
     assert_eq!(told["usage"]["prompt_tokens"], 7);
-    let seen: Value = json(
-        client()
-            .get(server.url() + "/_mock/requests")
-            .send()
-            .await
-            .unwrap(),
-    )
-    .await;
+    let seen = asked_of(&server).await;
     assert_eq!(seen[0]["api"], "messages", "{seen}");
 }
 
@@ -155,13 +154,6 @@ async fn what_anthropic_has_no_words_for_is_a_400_and_nobody_is_asked() {
         "{}",
         got.text
     );
-    let seen: Value = json(
-        client()
-            .get(server.url() + "/_mock/requests")
-            .send()
-            .await
-            .unwrap(),
-    )
-    .await;
+    let seen = asked_of(&server).await;
     assert_eq!(seen.as_array().unwrap().len(), 0);
 }
