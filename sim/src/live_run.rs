@@ -17,7 +17,7 @@ use std::{
 
 use mock_providers::{
     Providers,
-    http::{MockServer, ServerOptions, Upstream as Mock},
+    http::{Limits, MockServer, ServerOptions, Upstream as Mock},
 };
 use reports::{Recorder, RunRecord};
 use router::{
@@ -227,6 +227,11 @@ async fn serve(plan: &RunPlan, speed: f64) -> Result<MockServer, SimError> {
         upstreams: upstreams.collect(),
         seed: plan.seed,
         output_tokens: 0,
+        // Both ends are ours: no connection that rests is closed under the router.
+        limits: Limits {
+            head_timeout: Duration::from_secs(86_400),
+            ..Limits::default()
+        },
     };
     let loopback = SocketAddr::from(([127, 0, 0, 1], 0));
     MockServer::start_run(&options, loopback, plan.router.epoch, speed)

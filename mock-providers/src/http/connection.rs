@@ -1,94 +1,79 @@
-//! Connections that can be broken: what is written after its fuse is blown never leaves, and the peer
-//! sees a reset.
+//! Connections that can be broken, by us or by time. What is written after its fuse is blown never leaves,
+//! and the peer sees a reset; what cannot be written for too long, because the peer reads nothing any
+//! more, ends the connection, so that such a client gives back what it holds.
 
 use std::{
-    convert::Infallible,
-    future::{Ready, ready},
+    future::Future as _,
     io,
-    net::SocketAddr,
     pin::Pin,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
     task::{Context, Poll},
+    time::Duration,
 };
 
-use axum::serve::{IncomingStream, Listener};
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
-    net::{TcpListener, TcpStream},
+    net::TcpStream,
+    time::{Sleep, sleep},
 };
-use tower_service::Service;
-
-use super::{desk::Desk, serve::Connection};
-
-/// A listener whose connections have a fuse.
-#[derive(Debug)]
-pub(super) struct Door(pub(super) TcpListener);
 
 /// Breaks one connection.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Fuse(Arc<AtomicBool>);
+pub struct Fuse(Arc<AtomicBool>);
 
 impl Fuse {
-    pub(super) fn blow(&self) {
+    /// From now on the peer gets a reset in place of what would be written.
+    pub fn blow(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }
 
-/// A connection.
+/// A connection of which each byte must go out in time, and none does once its fuse is blown.
 #[derive(Debug)]
 pub(super) struct Wire {
     stream: TcpStream,
     fuse: Fuse,
-}
-
-impl Listener for Door {
-    type Io = Wire;
-    type Addr = SocketAddr;
-
-    async fn accept(&mut self) -> (Self::Io, Self::Addr) {
-        let (stream, address) = Listener::accept(&mut self.0).await;
-        // Each frame leaves at its moment. Where the system refuses, some come together.
-        drop(stream.set_nodelay(true));
-        let fuse = Fuse::default();
-        (Wire { stream, fuse }, address)
-    }
-
-    fn local_addr(&self) -> io::Result<Self::Addr> {
-        self.0.local_addr()
-    }
-}
-
-/// Makes what answers each connection.
-#[derive(Debug)]
-pub(super) struct Reception(pub(super) Arc<Desk>);
-
-impl Service<IncomingStream<'_, Door>> for Reception {
-    type Response = Connection;
-    type Error = Infallible;
-    type Future = Ready<Result<Connection, Infallible>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, stream: IncomingStream<'_, Door>) -> Self::Future {
-        ready(Ok(Connection {
-            desk: Arc::clone(&self.0),
-            fuse: stream.io().fuse.clone(),
-        }))
-    }
+    patience: Duration,
+    /// Ends the patience with bytes that wait to go out.
+    over: Option<Pin<Box<Sleep>>>,
 }
 
 impl Wire {
+    pub(super) const fn new(stream: TcpStream, fuse: Fuse, patience: Duration) -> Self {
+        Self {
+            stream,
+            fuse,
+            patience,
+            over: None,
+        }
+    }
+
     fn check(&self) -> io::Result<()> {
         if self.fuse.0.load(Ordering::Relaxed) {
             self.stream.set_zero_linger()?;
             return Err(io::ErrorKind::ConnectionReset.into());
         }
         Ok(())
+    }
+
+    fn in_time<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        written: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        if written.is_ready() {
+            self.over = None;
+            return written;
+        }
+        let patience = self.patience;
+        let over = self.over.get_or_insert_with(|| Box::pin(sleep(patience)));
+        match over.as_mut().poll(context) {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(()) => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
+        }
     }
 }
 
@@ -109,7 +94,8 @@ impl AsyncWrite for Wire {
         buffer: &[u8],
     ) -> Poll<io::Result<usize>> {
         self.check()?;
-        Pin::new(&mut self.stream).poll_write(context, buffer)
+        let written = Pin::new(&mut self.stream).poll_write(context, buffer);
+        self.in_time(context, written)
     }
 
     fn poll_write_vectored(
@@ -118,7 +104,8 @@ impl AsyncWrite for Wire {
         buffers: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         self.check()?;
-        Pin::new(&mut self.stream).poll_write_vectored(context, buffers)
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, buffers);
+        self.in_time(context, written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -126,7 +113,8 @@ impl AsyncWrite for Wire {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
+        let flushed = Pin::new(&mut self.stream).poll_flush(context);
+        self.in_time(context, flushed)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {

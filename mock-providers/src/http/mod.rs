@@ -8,24 +8,29 @@
 //! | --- | --- |
 //! | `desk.rs` | keeps the providers and what was seen; hears the clock |
 //! | `serve.rs` | reads requests, plays exchanges |
-//! | `connection.rs` | resets a connection where the model says so |
+//! | `porter.rs`, `limits.rs` | takes connections, and bears slow and large ones only so far |
+//! | `connection.rs` | resets a connection where the model says so, ends one whose peer does not read |
 //! | `control.rs`, `seen.rs`, `metrics.rs` | lets a test change providers and see what came |
 
 mod connection;
 mod control;
 mod desk;
+mod limits;
 mod metrics;
+mod porter;
 mod seen;
 mod serve;
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
 use router::{Epoch, Seed};
-use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle, time::timeout};
+use tokio::net::TcpListener;
 
-use self::{
-    connection::{Door, Reception},
-    desk::Desk,
+use self::desk::Desk;
+pub use self::{
+    connection::Fuse,
+    limits::{BadBody, Limits},
+    porter::Porter,
 };
 use crate::{clock::Clock, error::SpecError, spec::ProviderSpec};
 
@@ -50,6 +55,8 @@ pub struct ServerOptions {
     pub seed: Seed,
     /// Tokens that a model says where nothing else does.
     pub output_tokens: u32,
+    /// What it bears of its clients.
+    pub limits: Limits,
 }
 
 impl ServerOptions {
@@ -64,6 +71,7 @@ impl ServerOptions {
             }],
             seed: Seed(0),
             output_tokens: 50,
+            limits: Limits::default(),
         }
     }
 }
@@ -111,8 +119,7 @@ pub enum ServerError {
 pub struct MockServer {
     address: SocketAddr,
     desk: Arc<Desk>,
-    stop: Option<oneshot::Sender<()>>,
-    task: JoinHandle<()>,
+    porter: Porter,
 }
 
 impl MockServer {
@@ -157,18 +164,14 @@ impl MockServer {
         let listen = |source| ServerError::Listen { address, source };
         let listener = TcpListener::bind(address).await.map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;
-        let (stop, stopped) = oneshot::channel();
-        let service = Reception(Arc::clone(&desk));
-        let task = tokio::spawn(async move {
-            let server = axum::serve(Door(listener), service);
-            let ended = server.with_graceful_shutdown(async { drop(stopped.await) });
-            drop(ended.await);
+        let (served, limits) = (Arc::clone(&desk), options.limits);
+        let porter = Porter::open(listener, limits, move |request, fuse| {
+            serve::answer(Arc::clone(&served), limits, request, fuse)
         });
         Ok(Self {
             address,
             desk,
-            stop: Some(stop),
-            task,
+            porter,
         })
     }
 
@@ -193,10 +196,9 @@ impl MockServer {
 
     /// Takes no more connections, lets exchanges end for so long, and then cuts those that have not.
     pub async fn stop(mut self, patience: Duration) {
-        self.stop.take();
-        if timeout(patience, &mut self.task).await.is_err() {
+        if !self.porter.stop(patience).await {
             self.desk.close();
-            drop(timeout(LAST_PATIENCE, &mut self.task).await);
+            self.porter.stop(LAST_PATIENCE).await;
         }
     }
 }
@@ -204,7 +206,6 @@ impl MockServer {
 impl Drop for MockServer {
     fn drop(&mut self) {
         self.desk.close();
-        self.task.abort();
     }
 }
 

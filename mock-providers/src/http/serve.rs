@@ -1,16 +1,9 @@
 //! Reads requests and plays exchanges: each byte at its moment.
 
-use std::{
-    convert::Infallible,
-    io,
-    pin::Pin,
-    sync::Arc,
-    task::{Context, Poll},
-    time::Duration,
-};
+use std::{io, sync::Arc, time::Duration};
 
 use axum::{
-    body::{Body, Bytes, to_bytes},
+    body::{Body, Bytes},
     extract::Request,
     http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header, request::Parts},
     response::Response,
@@ -21,12 +14,12 @@ use futures_util::{
 };
 use router::Instant;
 use tokio::{task::yield_now, time::sleep_until};
-use tower_service::Service;
 
 use super::{
     connection::Fuse,
     control,
     desk::{Desk, Meeting, Visit},
+    limits::Limits,
     metrics,
 };
 use crate::exchange::{
@@ -36,39 +29,24 @@ use crate::exchange::{
     orders::Orders,
 };
 
-/// What answers the requests of one connection.
-#[derive(Clone, Debug)]
-pub(super) struct Connection {
-    pub(super) desk: Arc<Desk>,
-    pub(super) fuse: Fuse,
-}
-
-impl Service<Request> for Connection {
-    type Response = Response;
-    type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request) -> Self::Future {
-        Box::pin(answer(self.clone(), request))
-    }
-}
-
-async fn answer(connection: Connection, request: Request) -> Result<Response, Infallible> {
+/// Answers a request; the fuse is its connection's.
+pub(super) async fn answer(
+    desk: Arc<Desk>,
+    limits: Limits,
+    request: Request,
+    fuse: Fuse,
+) -> Response {
     let (parts, body) = request.into_parts();
-    let body = match to_bytes(body, LARGEST_BODY).await {
+    let body = match limits.read(&parts.headers, body).await {
         Ok(body) => body,
-        Err(error) => return Ok(json(StatusCode::PAYLOAD_TOO_LARGE, error.to_string())),
+        Err(bad) => return complaint(bad.status(), Api::Chat, &bad.to_string()),
     };
-    let met = meet(&connection.desk, &parts, &body);
+    let met = meet(&desk, &parts, &body);
     drop((parts, body));
-    Ok(match met {
-        Ok(meeting) => play(meeting, &connection.fuse).await,
+    match met {
+        Ok(meeting) => play(meeting, &fuse).await,
         Err(response) => *response,
-    })
+    }
 }
 
 /// Reads a request: what an upstream makes of it, or a response that is there at once.
@@ -309,6 +287,3 @@ fn models(desk: &Desk) -> Response {
     let list = serde_json::json!({"object": "list", "data": models.collect::<Vec<_>>()});
     json(StatusCode::OK, list.to_string())
 }
-
-/// Prompts of a million tokens fit.
-const LARGEST_BODY: usize = 64 << 20;

@@ -7,6 +7,7 @@
     reason = "a test that cannot go on has failed, and these measure real time"
 )]
 
+mod abuse;
 mod control;
 mod faults;
 mod shapes;
@@ -15,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use mock_providers::{
     ProviderSpec,
-    http::{MockServer, ServerOptions, Upstream},
+    http::{Limits, MockServer, ServerOptions, Upstream},
 };
 use reqwest::{Client, Method, RequestBuilder, Response};
 use router::Seed;
@@ -34,6 +35,10 @@ fn spec(rest: &str) -> ProviderSpec {
 
 /// A server of these upstreams, whose models say six tokens.
 async fn serve(upstreams: &[(&str, ProviderSpec)]) -> MockServer {
+    serve_within(upstreams, Limits::default()).await
+}
+
+async fn serve_within(upstreams: &[(&str, ProviderSpec)], limits: Limits) -> MockServer {
     let upstreams = upstreams.iter().map(|(name, spec)| Upstream {
         name: (*name).to_owned(),
         models: Vec::new(),
@@ -43,6 +48,7 @@ async fn serve(upstreams: &[(&str, ProviderSpec)]) -> MockServer {
         upstreams: upstreams.collect(),
         seed: SEED,
         output_tokens: 6,
+        limits,
     };
     let address = ([127, 0, 0, 1], 0).into();
     MockServer::start(&options, address).await.unwrap()

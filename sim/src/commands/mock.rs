@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, fs, path::Path, sync::mpsc, time::Duration};
 
-use mock_providers::http::{MockServer, ServerOptions, Upstream};
+use mock_providers::http::{Limits, MockServer, ServerOptions, Upstream};
 use router::{DeploymentConfig, Seed};
 use scenarios::{Scenario, read_providers};
 
@@ -65,6 +65,7 @@ fn of_file(file: &Path, args: &MockArgs) -> Result<ServerOptions, Complaint> {
             .collect(),
         seed: Seed(args.scenario.seed.unwrap_or_default()),
         output_tokens: args.output_tokens,
+        limits: Limits::default(),
     })
 }
 
@@ -89,6 +90,7 @@ fn of_scenario(scenario: &Scenario, args: &MockArgs) -> Result<ServerOptions, Co
             .collect(),
         seed: plan.seed,
         output_tokens: args.output_tokens,
+        limits: Limits::default(),
     })
 }
 

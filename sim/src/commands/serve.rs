@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use mock_providers::http::Limits;
 use router::{ProfileName, Seed};
 use sim::serve::{FrontDoor, ServeConfig, ServeOptions, read};
 
@@ -46,11 +47,13 @@ pub(super) fn serve(args: &ServeArgs) -> Result<Ended, Complaint> {
 
     let options = ServeOptions {
         seed: Seed(args.seed),
-        connections: args.max_connections,
-        head_timeout: seconds(args.head_timeout_s),
-        body_timeout: seconds(args.body_timeout_s),
-        write_timeout: seconds(args.write_timeout_s),
-        largest_body: args.max_body_mib as usize * (1 << 20),
+        limits: Limits {
+            connections: args.max_connections,
+            head_timeout: seconds(args.head_timeout_s),
+            body_timeout: seconds(args.body_timeout_s),
+            write_timeout: seconds(args.write_timeout_s),
+            largest_body: args.max_body_mib as usize * (1 << 20),
+        },
         proxies: true,
         journal: args.journal.clone(),
         tell: note,

@@ -5,28 +5,16 @@ use std::{
     io,
     net::SocketAddr,
     path::PathBuf,
-    pin::pin,
     sync::{Arc, atomic::AtomicU64},
     time::Duration,
 };
 
-use axum::Router as Routes;
-use futures_util::future::{Either, select};
-use hyper::server::conn::http1;
-use hyper_util::{
-    rt::{TokioIo, TokioTimer},
-    service::TowerToHyperService,
-};
+use mock_providers::http::{Limits, Porter};
 use router::{
     RouterConfig, Seed,
     live::{Clock, LiveOptions, LiveRouter, StartError},
 };
-use tokio::{
-    net::{TcpListener, TcpStream},
-    sync::{OwnedSemaphorePermit, Semaphore, watch},
-    task::JoinHandle,
-    time::{sleep, timeout},
-};
+use tokio::{net::TcpListener, task::JoinHandle};
 
 use super::{
     asked::Wanted,
@@ -34,7 +22,6 @@ use super::{
     metrics::Metrics,
     recorded::{self, Heard},
     routes::{self, Desk},
-    stalled::Wire,
 };
 use crate::journal::Head;
 
@@ -43,17 +30,8 @@ use crate::journal::Head;
 pub struct ServeOptions {
     /// The seed of the router's draws.
     pub seed: Seed,
-    /// Connections at once; further ones wait to be taken.
-    pub connections: u32,
-    /// How long the head of a request may take, and how long a connection may rest between two.
-    pub head_timeout: Duration,
-    /// How long a body may take.
-    pub body_timeout: Duration,
-    /// How long a client may leave bytes of an answer unread before its connection, and with it its
-    /// request, is ended.
-    pub write_timeout: Duration,
-    /// The largest body, in bytes.
-    pub largest_body: usize,
+    /// What it bears of its clients.
+    pub limits: Limits,
     /// Whether `HTTP_PROXY` and its like are obeyed on the way to providers.
     pub proxies: bool,
     /// Where every input and decision of the router is written, at the end of what is there.
@@ -66,11 +44,11 @@ impl Default for ServeOptions {
     fn default() -> Self {
         Self {
             seed: Seed(0),
-            connections: 10_000,
-            head_timeout: Duration::from_secs(30),
-            body_timeout: Duration::from_secs(60),
-            write_timeout: Duration::from_secs(60),
-            largest_body: 64 << 20,
+            limits: Limits {
+                connections: 10_000,
+                head_timeout: Duration::from_secs(30),
+                ..Limits::default()
+            },
             proxies: true,
             journal: None,
             tell: |_| (),
@@ -107,10 +85,7 @@ pub enum ServeError {
 pub struct FrontDoor {
     address: SocketAddr,
     live: LiveRouter<Heard>,
-    connections: u32,
-    places: Arc<Semaphore>,
-    stop: watch::Sender<bool>,
-    task: JoinHandle<()>,
+    porter: Porter,
     /// Keeps the journal, if there is one.
     keeper: Option<JoinHandle<()>>,
     tell: fn(&str),
@@ -155,34 +130,23 @@ impl FrontDoor {
             live: live.clone(),
             master_key: config.master_key,
             wanted: Wanted::by(&router),
-            largest_body: options.largest_body,
-            body_timeout: options.body_timeout,
+            limits: options.limits,
             models: models(&router),
             began: clock.epoch().unix_seconds(),
             numbers: AtomicU64::new(0),
         };
-        let (stop, stopped) = watch::channel(false);
-        let places = Arc::new(Semaphore::new(options.connections as usize));
-        let porter = Porter {
-            routes: Routes::new()
-                .fallback(routes::answer)
-                .with_state(Arc::new(desk)),
-            places: Arc::clone(&places),
-            head_timeout: options.head_timeout,
-            write_timeout: options.write_timeout,
-            stopped: stopped.clone(),
-        };
+        let desk = Arc::new(desk);
+        let porter = Porter::open(listener, options.limits, move |request, _| {
+            routes::answer(Arc::clone(&desk), request)
+        });
         let keeper = keeps.then(|| {
-            let keeping = recorded::keep(live.clone(), stopped, options.tell);
+            let keeping = recorded::keep(live.clone(), porter.stopped(), options.tell);
             tokio::spawn(keeping)
         });
         Ok(Self {
             address,
             live,
-            connections: options.connections,
-            places,
-            stop,
-            task: tokio::spawn(porter.receive(listener)),
+            porter,
             keeper,
             tell: options.tell,
         })
@@ -213,10 +177,7 @@ impl FrontDoor {
     /// Takes no more connections and no more requests on those that are open, lets requests under
     /// way end for so long, and then leaves them. `false`: some were left.
     pub async fn stop(mut self, patience: Duration) -> bool {
-        self.stop.send_replace(true);
-        drop((&mut self.task).await);
-        let all = self.places.acquire_many(self.connections);
-        let drained = timeout(patience, all).await.is_ok();
+        let drained = self.porter.stop(patience).await;
         if let Some(keeper) = self.keeper.take() {
             drop(keeper.await);
             recorded::flush(&self.live, self.tell);
@@ -224,73 +185,6 @@ impl FrontDoor {
         self.live.clone().close().await;
         drained
     }
-}
-
-impl Drop for FrontDoor {
-    fn drop(&mut self) {
-        self.stop.send_replace(true);
-        self.task.abort();
-    }
-}
-
-/// Takes connections.
-struct Porter {
-    routes: Routes,
-    places: Arc<Semaphore>,
-    head_timeout: Duration,
-    write_timeout: Duration,
-    stopped: watch::Receiver<bool>,
-}
-
-impl Porter {
-    async fn receive(self, listener: TcpListener) {
-        loop {
-            let stopping = pin!(told(self.stopped.clone()));
-            let taking = pin!(async {
-                let place = Arc::clone(&self.places).acquire_owned().await.ok()?;
-                Some((listener.accept().await, place))
-            });
-            match select(stopping, taking).await {
-                Either::Left(_) | Either::Right((None, _)) => return,
-                Either::Right((Some((Ok((stream, _)), place)), _)) => self.serve(stream, place),
-                // Mostly too many open files: some will be closed.
-                Either::Right((Some((Err(error), _)), _)) => {
-                    tracing::warn!(%error, "a connection was not taken");
-                    sleep(REST_AFTER_ERROR).await;
-                }
-            }
-        }
-    }
-
-    fn serve(&self, stream: TcpStream, place: OwnedSemaphorePermit) {
-        // Each frame leaves at its moment. Where the system refuses, some come together.
-        drop(stream.set_nodelay(true));
-        let service = TowerToHyperService::new(self.routes.clone());
-        let stopped = self.stopped.clone();
-        let connection = http1::Builder::new()
-            .timer(TokioTimer::new())
-            .header_read_timeout(self.head_timeout)
-            .max_headers(MOST_HEADERS)
-            .serve_connection(TokioIo::new(Wire::new(stream, self.write_timeout)), service);
-        tokio::spawn(async move {
-            let _place = place;
-            let mut connection = pin!(connection);
-            let stopping = pin!(told(stopped));
-            // How a connection ends is its peer's affair.
-            match select(connection.as_mut(), stopping).await {
-                Either::Left(_) => {}
-                Either::Right(_) => {
-                    connection.as_mut().graceful_shutdown();
-                    drop(connection.await);
-                }
-            }
-        });
-    }
-}
-
-/// Comes back when the front door is to stop.
-async fn told(mut stopped: watch::Receiver<bool>) {
-    drop(stopped.wait_for(|stopped| *stopped).await);
 }
 
 /// Names that callers may ask for: groups and aliases, in the order of the config.
@@ -303,7 +197,3 @@ fn models(config: &RouterConfig) -> Vec<String> {
         .cloned()
         .collect()
 }
-
-const REST_AFTER_ERROR: Duration = Duration::from_millis(50);
-/// As many as hyper takes by itself.
-const MOST_HEADERS: usize = 100;

@@ -6,8 +6,7 @@
 //! | file | does |
 //! | --- | --- |
 //! | `config.rs`, `addresses.rs` | reads a LiteLLM config for real calls: addresses, keys from the environment |
-//! | `door.rs` | listens: how many connections, how long for a head or a body, and how it stops |
-//! | `stalled.rs` | connections whose peer reads nothing any more |
+//! | `door.rs` | opens and closes; connections are taken as at a mock server |
 //! | `routes.rs` | which path leads where, and who may go there |
 //! | `asked.rs`, `fields.rs` | a request's body as a call of the router |
 //! | `answered.rs`, `failed.rs`, `refusal.rs` | replies and errors as OpenAI's clients expect them |
@@ -26,7 +25,6 @@ mod metrics;
 mod recorded;
 mod refusal;
 mod routes;
-mod stalled;
 mod state;
 
 pub use config::{Environment, ServeConfig, read};

@@ -1,16 +1,16 @@
 //! Which path leads where, and who may go there.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use axum::{
-    body::{Body, to_bytes},
-    extract::{Request, State},
+    body::{Body, Bytes},
+    extract::Request,
     http::{HeaderMap, HeaderValue, Method, StatusCode, header},
     response::Response,
 };
+use mock_providers::http::Limits;
 use router::live::{Endpoint, LiveRouter, Secret};
 use serde_json::{Value, json};
-use tokio::time::timeout;
 
 use super::{
     answered,
@@ -26,8 +26,7 @@ pub(super) struct Desk {
     pub(super) live: LiveRouter<Heard>,
     pub(super) master_key: Option<Secret>,
     pub(super) wanted: Wanted,
-    pub(super) largest_body: usize,
-    pub(super) body_timeout: Duration,
+    pub(super) limits: Limits,
     /// Names that callers may ask for, in the order of the config.
     pub(super) models: Vec<String>,
     /// Seconds since 1970 when it began.
@@ -35,7 +34,7 @@ pub(super) struct Desk {
     pub(super) numbers: std::sync::atomic::AtomicU64,
 }
 
-pub(super) async fn answer(State(desk): State<Arc<Desk>>, request: Request) -> Response {
+pub(super) async fn answer(desk: Arc<Desk>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let path = parts.uri.path().trim_matches('/').to_owned();
     let answered = desk.route(&parts.method, &path, &parts.headers, body).await;
@@ -154,35 +153,9 @@ impl Desk {
         }
     }
 
-    /// The whole body, if it is no larger than allowed and comes in time.
-    async fn read(&self, headers: &HeaderMap, body: Body) -> Result<axum::body::Bytes, Refusal> {
-        let most = self.largest_body;
-        let too_large = || {
-            let told = format!("the body is larger than {most} bytes");
-            Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, told)
-        };
-        let length = headers.get(header::CONTENT_LENGTH);
-        let length = length.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-        if length.is_some_and(|length| length > most as u64) {
-            return Err(too_large());
-        }
-        match timeout(self.body_timeout, to_bytes(body, most)).await {
-            Ok(Ok(body)) => Ok(body),
-            Ok(Err(error)) => {
-                let limit = std::error::Error::source(&error)
-                    .is_some_and(<dyn std::error::Error>::is::<http_body_util::LengthLimitError>);
-                Err(if limit {
-                    too_large()
-                } else {
-                    Refusal::bad("the body ended before its end")
-                })
-            }
-            Err(_) => {
-                let seconds = self.body_timeout.as_secs_f64();
-                let told = format!("the body did not come within {seconds} s");
-                Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, told))
-            }
-        }
+    async fn read(&self, headers: &HeaderMap, body: Body) -> Result<Bytes, Refusal> {
+        let read = self.limits.read(headers, body).await;
+        read.map_err(|bad| Refusal::new(bad.status(), bad.to_string()))
     }
 
     /// The caller's own id for the request, if it is short and plain, else one of ours.

@@ -10,9 +10,12 @@ use super::*;
 /// A door with little patience.
 fn strict() -> ServeOptions {
     ServeOptions {
-        head_timeout: Duration::from_millis(300),
-        body_timeout: Duration::from_millis(300),
-        largest_body: 4_096,
+        limits: Limits {
+            head_timeout: Duration::from_millis(300),
+            body_timeout: Duration::from_millis(300),
+            largest_body: 4_096,
+            ..Limits::default()
+        },
         ..ServeOptions::default()
     }
 }
@@ -116,8 +119,11 @@ async fn a_client_that_never_finishes_its_head_or_its_body_is_shown_out() {
 #[tokio::test]
 async fn connections_beyond_the_limit_wait_for_a_place() {
     let options = ServeOptions {
-        connections: 2,
-        head_timeout: Duration::from_millis(300),
+        limits: Limits {
+            connections: 2,
+            head_timeout: Duration::from_millis(300),
+            ..Limits::default()
+        },
         ..ServeOptions::default()
     };
     let house = House::with(&[("good", "")], "", options, Profile::default()).await;
@@ -135,7 +141,10 @@ async fn connections_beyond_the_limit_wait_for_a_place() {
 #[tokio::test]
 async fn a_client_that_stops_reading_a_stream_gives_its_attempt_back() {
     let options = ServeOptions {
-        write_timeout: Duration::from_millis(200),
+        limits: Limits {
+            write_timeout: Duration::from_millis(200),
+            ..Limits::default()
+        },
         ..ServeOptions::default()
     };
     // Far more than the buffers of two sockets hold.
@@ -262,9 +271,7 @@ async fn a_slot_that_a_leaving_caller_held_goes_to_the_one_that_waits() {
     house.until_quiet().await;
 }
 
-/// By hand: `cargo test -p sim --test live -- --ignored`.
 #[tokio::test]
-#[ignore = "takes half a minute"]
 async fn ten_thousand_aborted_connections_leave_nothing_behind() {
     let house = House::open(&[("slow", HANGS), ("slower", HANGS)], "num_retries: 3").await;
     let before = memory_kib();

@@ -17,6 +17,7 @@ async fn open(spec_rest: &str, settings: &str) -> (MockServer, FrontDoor) {
         }],
         seed: Seed(7),
         output_tokens: 6,
+        limits: Limits::default(),
     };
     let server = MockServer::start(&options, loopback()).await.unwrap();
     let config = format!(

@@ -110,6 +110,7 @@ async fn each_fault_is_to_the_live_router_what_it_is_to_litellm() {
         }],
         seed: Seed(1),
         output_tokens: 6,
+        limits: Limits::default(),
     };
     let server = MockServer::start(&options, loopback()).await.unwrap();
     let url = server.url();

@@ -25,7 +25,7 @@ use std::{net::SocketAddr, time::Duration};
 
 use mock_providers::{
     ProviderSpec,
-    http::{MockServer, ServerOptions, Upstream},
+    http::{Limits, MockServer, ServerOptions, Upstream},
 };
 use reqwest::{Client, Method, RequestBuilder, Response};
 use router::{Profile, ProfileName, Seed};
@@ -68,6 +68,7 @@ impl House {
             upstreams: upstreams.collect(),
             seed: Seed(7),
             output_tokens: 6,
+            limits: Limits::default(),
         };
         let providers = MockServer::start(&providers, loopback()).await.unwrap();
         let url = providers.url();
