@@ -48,7 +48,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("release", help="target/release")
     parser.add_argument("--peers", default="", help="a folder with vidaimock and llmposter")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=5, help="rounds of requests; 0 leaves them out")
     parser.add_argument("--seconds", type=int, default=5)
     parser.add_argument("--connections", type=int, default=64)
     parser.add_argument("--streams", type=int, default=20_000, help="open streams; 0 leaves them out")
@@ -57,10 +57,10 @@ def main():
     started = {}
     try:
         servers = start(args, folder, started)
-        runs = by_turns(servers, args.connections, args.seconds, args.rounds)
-        tell(runs)
+        if args.rounds:
+            tell(by_turns(servers, args.connections, args.seconds, args.rounds))
         if args.streams:
-            streams(args, started["routelab mock"])
+            streams(args, folder, started)
     finally:
         for server in started.values():
             server.stop()
@@ -103,22 +103,26 @@ def tell(runs):
         )
 
 
-def streams(args, mock):
-    """Streams of 30 tokens, one every two seconds."""
+def streams(args, folder, started):
+    """Streams of 30 tokens, one every two seconds, over as many servers as the system lets have files enough."""
     most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if args.streams > most - SPARE_FILES:
-        args.streams = most - SPARE_FILES
-        print(f"a process may have {most} files open here, so there are {args.streams} streams", file=sys.stderr)
+    count = -(-args.streams // (most - SPARE_FILES))
+    if count > 1:
+        print(f"a process may have {most} files open here, so {count} servers share the streams", file=sys.stderr)
+    providers = os.path.join(folder, "providers.yaml")
+    mocks = [Server(os.path.join(args.release, "routelab"), "mock", "--providers", providers) for _ in range(count)]
+    started.update({f"mock {place}": mock for place, mock in enumerate(mocks)})
     tool = os.path.join(args.release, "examples", "open_streams")
-    address = mock.url.removeprefix("http://")
-    before = mock.cpu_s()
-    told = subprocess.run(
-        [tool, address, str(args.streams), "30", "2000"], stdout=subprocess.PIPE, text=True, check=True
-    )
-    with open(f"/proc/{mock.process.pid}/status") as file:
-        memory = next(line for line in file if line.startswith("VmHWM")).split()[1]
-    print(f"\nstreams: {told.stdout.strip()}")
-    print(f"server: {mock.cpu_s() - before:.1f} s of CPU, at most {int(memory) / 1024:.0f} MiB")
+    share = str(-(-args.streams // count))
+    clients = [
+        subprocess.Popen([tool, mock.url.removeprefix("http://"), share, "30", "2000"], stdout=subprocess.PIPE, text=True)
+        for mock in mocks
+    ]
+    for client, mock in zip(clients, mocks):
+        told = client.communicate()[0].strip()
+        with open(f"/proc/{mock.process.pid}/status") as file:
+            memory = next(line for line in file if line.startswith("VmHWM")).split()[1]
+        print(f"\nstreams: {told}\nserver: {mock.cpu_s():.1f} s of CPU, at most {int(memory) / 1024:.0f} MiB")
 
 
 def more_files():

@@ -1,5 +1,5 @@
-//! Opens many streams at a mock server at once, holds them, and tells how far each pause between two
-//! tokens was from the one that was ordered.
+//! Opens many streams at a mock server, holds them, and tells how far each pause between two tokens was
+//! from the one that was ordered, once all of them are open.
 //!
 //! ```console
 //! $ ulimit -n 65536
@@ -47,23 +47,32 @@ async fn all() -> Result<(), Box<dyn Error>> {
         (streams.parse()?, tokens.parse()?, pause_ms.parse()?);
     let mut under_way = JoinSet::new();
     for number in 0..streams {
-        // As many a second as are open in five: the opening is no storm.
+        // Some 1,600 a second: callers do not all come at once.
         if number % OPENED_AT_ONCE == 0 {
             sleep(Duration::from_millis(5)).await;
         }
         under_way.spawn(one(address.clone(), tokens, pause_ms));
     }
-    let mut late_us: Vec<i64> = Vec::new();
-    let mut broken = 0;
+    let (mut came, mut broken) = (Vec::new(), 0);
     while let Some(ended) = under_way.join_next().await {
         match ended? {
-            Ok(late) => late_us.extend(late),
+            Ok(tokens) => came.push(tokens),
             Err(error) => {
                 broken += 1;
                 if broken <= 3 {
                     eprintln!("{error}");
                 }
             }
+        }
+    }
+    // Every stream that began has its first token, so all are open from then on.
+    let all_open = came.iter().filter_map(|tokens| tokens.first()).max();
+    let ordered = i64::try_from(pause_ms * 1_000)?;
+    let mut late_us: Vec<i64> = Vec::new();
+    for two in came.iter().flat_map(|tokens| tokens.windows(2)) {
+        if Some(&two[0]) >= all_open {
+            let pause = (two[1] - two[0]).as_micros();
+            late_us.push(i64::try_from(pause).unwrap_or(i64::MAX) - ordered);
         }
     }
     late_us.sort_unstable();
@@ -74,7 +83,7 @@ async fn all() -> Result<(), Box<dyn Error>> {
             clippy::cast_sign_loss,
             reason = "a place in a list"
         )]
-        let place = (share * (late_us.len() - 1) as f64) as usize;
+        let place = (share * late_us.len().saturating_sub(1) as f64) as usize;
         late_us.get(place).copied().unwrap_or_default()
     };
     println!(
@@ -91,12 +100,12 @@ async fn all() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// One stream to its end: how much longer than ordered each pause was, in microseconds.
+/// One stream to its end: when each token came.
 async fn one(
     address: String,
     tokens: usize,
     pause_ms: u64,
-) -> Result<Vec<i64>, Box<dyn Error + Send + Sync>> {
+) -> Result<Vec<Instant>, Box<dyn Error + Send + Sync>> {
     let mut connection = TcpStream::connect(&address).await?;
     connection.set_nodelay(true)?;
     let body = r#"{"model":"m","messages":[{"role":"user","content":"say it"}],"stream":true}"#;
@@ -112,13 +121,7 @@ async fn one(
     let patience = Duration::from_millis(10 * pause_ms) + Duration::from_secs(30);
     let read = frames(&mut connection, tokens, patience).await;
     OPEN.fetch_sub(1, Ordering::Relaxed);
-    let came = read?;
-    let ordered = i64::try_from(pause_ms * 1_000)?;
-    let pauses = came.windows(2).map(|two| {
-        let pause = (two[1] - two[0]).as_micros();
-        i64::try_from(pause).unwrap_or(i64::MAX) - ordered
-    });
-    Ok(pauses.collect())
+    read
 }
 
 /// When each token came.
@@ -148,4 +151,4 @@ async fn frames(
 
 /// What the frame of a token has and no other.
 const TOKEN: &str = r#""delta":{"content":""#;
-const OPENED_AT_ONCE: usize = 20;
+const OPENED_AT_ONCE: usize = 10;
