@@ -78,7 +78,10 @@ fn mean(values: &[f64]) -> f64 {
 
 fn variation(values: &[f64]) -> f64 {
     let mean = mean(values);
-    let squares: Vec<f64> = values.iter().map(|value| (value - mean).powi(2)).collect();
+    let squares: Vec<f64> = values
+        .iter()
+        .map(|value| libm::pow(value - mean, 2.0))
+        .collect();
     self::mean(&squares).sqrt() / mean
 }
 

@@ -51,7 +51,8 @@ impl LossEstimate {
         let spread = self.standard_error? * stats::size(self.n).sqrt();
         let alpha = (1.0 - CONFIDENCE) / stats::size(metrics.max(1));
         let reach = stats::normal_quantile(1.0 - alpha) + stats::normal_quantile(POWER);
-        (margin > 0.0).then(|| (reach * spread / margin).powi(2).ceil() + 2.0)
+        let needed = reach * spread / margin;
+        (margin > 0.0).then(|| (needed * needed).ceil() + 2.0)
     }
 }
 

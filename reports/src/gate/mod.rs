@@ -270,7 +270,7 @@ fn independent_loss(old: &Values, new: &Values, better: Better) -> Option<LossEs
     let (va, vb) = (stats::variance(&a) / na, stats::variance(&b) / nb);
     let enough = a.len() > 1 && b.len() > 1;
     let degrees = match va + vb > 0.0 && enough {
-        true => (va + vb).powi(2) / (va * va / (na - 1.0) + vb * vb / (nb - 1.0)),
+        true => (va + vb) * (va + vb) / (va * va / (na - 1.0) + vb * vb / (nb - 1.0)),
         false => (na + nb - 2.0).max(1.0),
     };
     Some(LossEstimate {

@@ -209,7 +209,7 @@ mod tests {
             .map(|request| gap.sample(&mut KeyedRng::new(Seed(3), HERE, request, 0)))
             .collect();
         let mean = draws.iter().sum::<f64>() / f64::from(n);
-        let variance = draws.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / f64::from(n);
+        let variance = draws.iter().map(|x| libm::pow(x - mean, 2.0)).sum::<f64>() / f64::from(n);
         (mean, variance.sqrt() / mean)
     }
 

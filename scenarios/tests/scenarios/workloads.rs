@@ -27,7 +27,11 @@ fn rate_and_variation(arrivals: &[Arrival]) -> (f64, f64) {
         .collect();
     let n = gaps.len() as f64;
     let mean = gaps.iter().sum::<f64>() / n;
-    let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / n;
+    let variance = gaps
+        .iter()
+        .map(|gap| libm::pow(gap - mean, 2.0))
+        .sum::<f64>()
+        / n;
     (1.0 / mean, variance.sqrt() / mean)
 }
 

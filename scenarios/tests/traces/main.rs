@@ -92,7 +92,7 @@ fn assert_to_printed_digits(what: &str, found: f64, printed: &str) {
         .split_once('.')
         .map_or(0, |(_, fraction)| fraction.len());
     // Half a unit of the last printed digit, and what sums in another order may differ by.
-    let slack = 0.5 * 10_f64.powi(-i32::try_from(decimals.min(15)).unwrap()) * 1.000_001;
+    let slack = 0.5 * libm::exp10(-f64::from(u32::try_from(decimals.min(15)).unwrap())) * 1.000_001;
     let slack = slack + expected.abs() * 1e-12;
     assert!(
         (found - expected).abs() <= slack,

@@ -319,7 +319,8 @@ mod tests {
             self.runs += jobs.len();
             let value = |(candidate, replication): &(Candidate, u32)| {
                 let k = |at: usize| f64::from(candidate.0[at]);
-                let hill = 0.95 - 0.02 * (k(0) - 3.0).powi(2) - 0.03 * (k(1) - 1.0).powi(2);
+                let hill =
+                    0.95 - 0.02 * libm::pow(k(0) - 3.0, 2.0) - 0.03 * libm::pow(k(1) - 1.0, 2.0);
                 let key = u64::from(*replication);
                 let shared = KeyedRng::new(Seed(7), BOOTSTRAP, key, 0).unit();
                 let own = u64::from(candidate.0[0]) * 64 + u64::from(candidate.0[1]);

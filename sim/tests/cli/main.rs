@@ -14,6 +14,7 @@ mod plan;
 mod probe;
 mod replay;
 mod results;
+mod same_bytes;
 mod serve;
 mod steady;
 mod story;

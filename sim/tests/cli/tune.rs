@@ -1,4 +1,4 @@
-//! A search for settings: what it tells, what it writes, and that the same search ends the same.
+//! A search for settings: what it tells and what it writes.
 
 use crate::{FLAKY, Folder, Left, told};
 
@@ -88,18 +88,6 @@ fn a_limit_that_does_not_hold_under_the_advice_ends_with_one() {
     assert!(broken.stdout.contains("DOES NOT HOLD"), "{}", broken.stdout);
     assert_eq!(kept.code, Some(0), "{}{}", kept.stdout, kept.stderr);
     assert!(kept.stdout.contains(" holds: "), "{}", kept.stdout);
-}
-
-#[test]
-fn the_same_search_ends_the_same_on_any_number_of_threads() {
-    let folder = folder("tune-same");
-    let on = |jobs: &str| {
-        let left = tune(&folder, &["--no-report", "--jobs", jobs]);
-        assert_eq!(left.code, Some(0), "{}", left.stderr);
-        left.stdout
-    };
-
-    assert_eq!(on("1"), on("3"));
 }
 
 #[test]

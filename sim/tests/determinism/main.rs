@@ -9,6 +9,8 @@
     reason = "a test may fail, and looks at few events"
 )]
 
+mod lints;
+
 use std::num::NonZeroUsize;
 
 use reports::SweepRecord;
