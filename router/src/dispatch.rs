@@ -8,7 +8,6 @@ use crate::{
     ladder::Next,
     observe::{Event, Observer},
     outcome::{ErrorClass, Failure, Outcome},
-    probe::Probe,
     request::{DeploymentId, RequestId},
     route_error::RouteError,
     router::Router,
@@ -392,7 +391,7 @@ impl Router {
         let state = &mut self.states[deployment.index()];
         state.run_timer();
         let until = state.cool(now, asked, longer_wins);
-        state.probe = Probe::of(now, until, ceiling);
+        state.probe = state.probe.in_cooldown(now, until, ceiling);
         self.all_warm_at = self.all_warm_at.max(until);
         if self.config.settings.cooldown_recovery.one_trial {
             state.hold_for_trial(now, until);

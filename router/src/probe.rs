@@ -29,21 +29,21 @@ impl Default for Probe {
 }
 
 impl Probe {
-    /// Of a cooldown that ends at `until`: due after the ceiling, if that comes first.
-    pub(crate) fn of(now: Instant, until: Instant, ceiling: Option<Duration>) -> Self {
+    /// The next of a cooldown that ends at `until`: due after the ceiling, if that comes first. A trial
+    /// that is under way stays the only one, whoever else fails meanwhile.
+    pub(crate) fn in_cooldown(
+        self,
+        now: Instant,
+        until: Instant,
+        ceiling: Option<Duration>,
+    ) -> Self {
         let due = ceiling.map(|ceiling| now + ceiling);
-        Self {
-            due: due.filter(|due| *due < until).unwrap_or(Instant::NEVER),
-            under_way: false,
-        }
+        self.at(due.filter(|due| *due < until).unwrap_or(Instant::NEVER))
     }
 
-    /// Due at a moment.
-    pub(crate) const fn at(due: Instant) -> Self {
-        Self {
-            due,
-            under_way: false,
-        }
+    /// The next is due at a moment; so is one that is under way.
+    pub(crate) const fn at(self, due: Instant) -> Self {
+        Self { due, ..self }
     }
 
     pub(crate) const fn due(self) -> Instant {
@@ -87,7 +87,8 @@ impl Router {
     ) {
         if let Some(deployment) = self.requests.get(ticket).no_more_probing() {
             self.states[deployment.index()].probe = Probe::default();
-            self.clear_cooldown(now, deployment, obs);
+            // Not by the operator's door: that would be an input of its own.
+            self.take_clear(now, deployment, obs);
         }
     }
 

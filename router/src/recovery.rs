@@ -14,7 +14,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     deployment::DeploymentState,
-    probe::Probe,
     request::{DeploymentId, RequestId},
     rng::{KeyedRng, Purpose},
     router::Router,
@@ -60,7 +59,7 @@ impl DeploymentState {
 
     /// Keeps it out beyond its timer until a trial succeeds.
     pub(crate) fn hold_for_trial(&mut self, now: Instant, timer: Instant) {
-        self.probe = Probe::at(timer.max(now));
+        self.probe = self.probe.at(timer.max(now));
         self.end_at(Instant::NEVER);
     }
 }

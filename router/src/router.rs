@@ -289,6 +289,7 @@ impl Router {
             Err(Instead::Done(turn)) => turn,
             Err(Instead::Failed(error)) => {
                 let released = self.release_slot(parked.ticket, parked.deployment);
+                self.drop_probe(parked.ticket);
                 let next = self.after_failure(now, parked.ticket, error, obs);
                 self.go_on_beside(now, parked.ticket, next, released, obs)
             }

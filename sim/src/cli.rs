@@ -3,6 +3,7 @@
 mod calibrate;
 mod servers;
 mod studies;
+mod swarm;
 
 use std::{num::NonZeroUsize, path::PathBuf};
 
@@ -15,6 +16,7 @@ use crate::commands::blame;
 pub(crate) use calibrate::{CalibrateArgs, CalibrateFormat, CountedTime};
 pub(crate) use servers::{Drivers, LiveArgs, MockArgs, ServeArgs, Twin, TwinArgs};
 pub(crate) use studies::{Out, PlanArgs, ProbeArgs, Push, Sized};
+pub(crate) use swarm::SwarmArgs;
 
 /// A workbench for LLM routers: measure how strategies, cooldowns, retries and fallbacks behave under
 /// real traffic, in virtual time, with LiteLLM's rules.
@@ -66,6 +68,9 @@ pub(crate) enum Command {
         /// The journal, as `run`, `live` and `serve` write it with --journal.
         file: PathBuf,
     },
+    /// Run random scenarios, or one of yours, under the checkers of every invariant of the router and the
+    /// engine; one that breaks an invariant is cut down to a small file.
+    Swarm(SwarmArgs),
     /// Print a completion script for a shell.
     Completions {
         /// The shell.
@@ -414,8 +419,8 @@ pub(crate) const USUAL_OBJECTIVE: &str = "maximize goodput; cost <= +2%";
 const EXIT_CODES: &str = "\
 Exit codes:
   0    done
-  1    an `expect:` of the scenario or a gate failed, `check --deny` found something, or a limit of
-       `tune` does not hold under what it advises
+  1    an `expect:` of the scenario or a gate failed, `check --deny` found something, a limit of `tune`
+       does not hold under what it advises, or `swarm` found a broken invariant
   2    usage or input error
   3    an `expect:` or a gate is undecided: more replications are needed; or a plan has no size that
        is shown to be enough

@@ -19,6 +19,7 @@ mod error;
 mod event_queue;
 mod finder;
 mod hindsight;
+pub mod invariants;
 pub mod journal;
 #[cfg(feature = "live")]
 mod live_callers;
@@ -35,6 +36,7 @@ mod simulation;
 mod spend_log;
 mod start_up;
 mod story;
+pub mod swarm;
 mod sweep_run;
 pub mod tune;
 mod unfinished;

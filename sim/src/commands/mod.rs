@@ -15,6 +15,7 @@ mod run;
 mod serve;
 mod settings_text;
 mod settle;
+mod swarm;
 mod sweep;
 mod tune;
 mod twins;
@@ -65,6 +66,7 @@ pub(crate) fn execute(cli: Cli) -> Result<Ended, Complaint> {
         Some(Command::Live(args)) => live::live(&args),
         Some(Command::Serve(args)) => serve::serve(&args),
         Some(Command::Replay { file }) => replay::replay(&file),
+        Some(Command::Swarm(args)) => swarm::swarm(&args),
         Some(Command::Completions { shell }) => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "routelab", &mut script);
@@ -79,6 +81,19 @@ pub(crate) fn execute(cli: Cli) -> Result<Ended, Complaint> {
 }
 
 impl ScenarioArgs {
+    /// This scenario, as it is.
+    fn of_name(name: &str) -> Self {
+        Self {
+            scenario: name.to_owned(),
+            config: None,
+            prices: None,
+            profile: None,
+            sets: Vec::new(),
+            seed: None,
+            reps: None,
+        }
+    }
+
     /// Reads the scenario with all changes that were asked for.
     fn load(&self) -> Result<Scenario, Complaint> {
         if let Some(text) = check::config_text(self) {

@@ -18,6 +18,7 @@ mod same_bytes;
 mod serve;
 mod steady;
 mod story;
+mod swarm;
 mod tune;
 mod words;
 

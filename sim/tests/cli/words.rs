@@ -32,6 +32,7 @@ fn help_of_each_command_tells_its_options() {
         "plan",
         "probe",
         "replay",
+        "swarm",
     ] {
         let left = folder.routelab(&[command, "--help"]);
 

@@ -1,0 +1,41 @@
+//! The swarm: random scenarios under every checker, and what it found before.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test may panic, and tells what it found"
+)]
+
+mod document;
+mod found;
+mod survey;
+
+use std::num::NonZeroUsize;
+
+use router::Seed;
+use sim::swarm::{Draws, plan_of, scenario, swarm, text};
+
+#[test]
+fn every_random_scenario_loads() {
+    for run in 0..300 {
+        let tree = scenario(&mut Draws::of_run(Seed(1), run));
+        if let Err(error) = plan_of(&tree) {
+            panic!("run {run}: {error}\n{}", text(&tree));
+        }
+    }
+}
+
+#[test]
+fn no_invariant_is_broken_and_threads_change_nothing() {
+    let of = |threads| swarm(Seed(7), 0..40, NonZeroUsize::new(threads).unwrap(), &());
+
+    let one = of(1);
+
+    assert_eq!(one.broken, None);
+    assert!(
+        one.requests > 1_000,
+        "{} requests are too few",
+        one.requests
+    );
+    assert_eq!(one, of(3));
+}
