@@ -42,7 +42,8 @@ pub(crate) fn is_worth_retrying(
     }
     match class {
         Some(ErrorClass::NotFound) => false,
-        Some(ErrorClass::RateLimit) if health.healthy == 0 && lists.generic => false,
+        // LiteLLM asks here whether a 429 has nobody healthy and a list to fall back to: never retried
+        // either way, as nobody is healthy.
         Some(ErrorClass::Authentication) if health.all <= 1 => false,
         _ => health.healthy > 0,
     }
@@ -144,6 +145,77 @@ mod tests {
                 "{status}"
             );
         }
+    }
+
+    #[test]
+    fn only_the_kind_of_error_that_has_a_list_of_its_own_goes_there_at_once() {
+        let lists = [
+            (ErrorClass::ContextWindowExceeded, true, false),
+            (ErrorClass::ContentPolicyViolation, false, true),
+        ];
+        for (kind, context_window, content_policy) in lists {
+            let own = ListsGiven {
+                context_window,
+                content_policy,
+                ..NO_LISTS
+            };
+            // A provider may say either with a status that is retried otherwise.
+            let mut failure = Failure::of(kind);
+            failure.status = Some(500);
+            let error_of_kind = RouteError::Attempt {
+                deployment: DeploymentId(0),
+                failure,
+            };
+
+            assert!(!is_worth_retrying(&error_of_kind, TWO, own), "{kind:?}");
+            assert!(is_worth_retrying(&error_of_kind, TWO, NO_LISTS), "{kind:?}");
+            assert!(is_worth_retrying(&error(500), TWO, own), "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn a_model_that_is_not_found_is_not_looked_for_again_whatever_the_status() {
+        let mut failure = Failure::of(ErrorClass::NotFound);
+        failure.status = Some(500);
+        let error = RouteError::Attempt {
+            deployment: DeploymentId(0),
+            failure,
+        };
+
+        assert!(!is_worth_retrying(&error, TWO, NO_LISTS));
+    }
+
+    #[test]
+    fn a_refusal_is_a_4xx_that_does_not_pass_by_itself() {
+        let is = |status| is_refusal(&Failure::with_status(status));
+
+        for status in [400, 401, 403, 404, 413, 422, 499] {
+            assert!(is(status), "{status}");
+        }
+        for status in [399, 408, 409, 429, 500, 503] {
+            assert!(!is(status), "{status}");
+        }
+    }
+
+    #[test]
+    fn a_group_of_which_nobody_is_healthy_waits() {
+        let none = GroupHealth { all: 2, healthy: 0 };
+        let wait = backoff(Instant::ZERO, &error(500), none, 1, Duration::ZERO, 0.0);
+
+        assert_eq!(wait, Some((Duration::from_secs(1), WaitReason::Backoff)));
+    }
+
+    #[test]
+    fn jitter_comes_on_top_of_a_hint_too() {
+        let failure = Failure::with_status(429).retry_after(RetryAfter::Seconds(2));
+        let error = RouteError::Attempt {
+            deployment: DeploymentId(0),
+            failure,
+        };
+        let (wait, why) = backoff(Instant::ZERO, &error, LONE, 0, Duration::ZERO, 1.0).unwrap();
+
+        assert_eq!(wait, Duration::from_millis(2_750));
+        assert_eq!(why, WaitReason::RetryAfter);
     }
 
     #[test]

@@ -242,3 +242,6 @@ fn hint(form: HintForm, at: Instant, free: Instant) -> Option<RetryAfter> {
 }
 
 const NEEDS_LIMIT: &str = "requests_per_minute, tokens_per_minute or another limit";
+
+#[cfg(test)]
+mod tests;

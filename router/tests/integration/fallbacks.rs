@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use router::{
-    Answer, ErrorClass, Failure, Overrides, Prices, RouteError, RouterConfig, config::Budget,
+    Answer, ErrorClass, Failure, Overrides, Prices, ProfileName, RequestFallbacks, RetryAfter,
+    RouteError, RouterConfig, config::Budget,
 };
 
-use crate::harness::{A, B, Hand, NEW, OLD, answered, group, sent};
+use crate::harness::{A, B, Hand, NEW, OLD, answered, group, sent, waiting};
 
 fn lists(name: &str, target: &str) -> Option<Vec<(String, Vec<String>)>> {
     Some(vec![(name.to_owned(), vec![target.to_owned()])])
@@ -39,6 +40,45 @@ fn in_1_110_a_group_without_a_special_list_takes_over_that_of_the_group_before_i
             );
         }
     }
+}
+
+#[test]
+fn a_spent_quota_is_waited_for_unless_the_requests_own_lists_name_somebody() {
+    // `a` and `b` share a quota; `c` has none of it and is benched first.
+    let after_429 = |lists: Vec<(String, Vec<String>)>| {
+        let mut config = group(["a", "b", "c", "d"], ProfileName::Corrected.profile());
+        for deployment in &mut config.deployments[..2] {
+            deployment.quota_group = Some("q".to_owned());
+        }
+        config.deployments[2].weight = Some(1e12);
+        config.deployments[3].model_name = "g".to_owned();
+        config.settings.num_retries = Some(1);
+        let mut hand = Hand::new(&config);
+        let once = Overrides {
+            num_retries: Some(0),
+            ..Overrides::default()
+        };
+        let attempt = sent(hand.arrive_with("m", false, Some(once)));
+        assert_eq!(attempt.deployment().0, 2);
+        let next = hand.fail(attempt, 401);
+        drop(next);
+        let overrides = Overrides {
+            fallbacks: Some(RequestFallbacks::ByGroup(lists)),
+            ..Overrides::default()
+        };
+        let attempt = sent(hand.arrive_with("m", false, Some(overrides)));
+        let spent = Failure::with_status(429).retry_after(RetryAfter::Seconds(9));
+        hand.finish(attempt, &router::Outcome::Failure(spent))
+    };
+
+    let to_g = lists("m", "g").unwrap();
+    assert_eq!(sent(after_429(to_g)).deployment().0, 3);
+    let wait = waiting(after_429(Vec::new()));
+    assert_eq!(
+        wait.until(),
+        router::Instant::from_secs_f64(5.0),
+        "`c` is back first"
+    );
 }
 
 /// Two deployments that fail over, the second of which has spent its budget.

@@ -10,6 +10,7 @@
 mod affinity;
 mod budgets;
 mod cancelling;
+mod candidates;
 mod cooldowns;
 mod deadlines;
 mod defaults;

@@ -1,0 +1,79 @@
+//! A quota as a whole: what is told of it, and which of its limits is named.
+
+use router::{DeploymentId, Epoch, Instant, RequestId, Seed};
+
+use super::{Quota, QuotaSpec};
+use crate::{
+    place::Place, prompt_cache::Beginning, reply::ProviderCall, schedule::Origin, wire::Cause,
+};
+
+fn at(seconds: f64) -> Instant {
+    Instant::from_secs_f64(seconds)
+}
+
+fn quota(json: &str) -> Quota {
+    let spec: QuotaSpec = serde_json::from_str(json).unwrap();
+    let origin = Origin {
+        seed: Seed(1),
+        provider: 0,
+        fleet: None,
+    };
+    Quota::new(&spec, origin, Epoch::default(), &Place::default()).unwrap()
+}
+
+/// A call of 100 prompt tokens that will be answered with 50.
+fn call() -> ProviderCall {
+    ProviderCall {
+        request: RequestId(0),
+        attempt: 0,
+        deployment: DeploymentId(0),
+        prompt_tokens: 100,
+        output_tokens: 50,
+        max_tokens: None,
+        stream: false,
+        beginning: Beginning::default(),
+        batch: false,
+    }
+}
+
+fn charge(quota: &mut Quota, now: Instant) {
+    assert!(quota.refusal(now, &call()).is_none());
+    quota.charge(&call(), 50, now);
+}
+
+#[test]
+fn the_share_that_is_used_is_that_of_the_tightest_limit() {
+    let mut quota = quota(r#"{"requests_per_minute": 4, "tokens_per_minute": 3000}"#);
+    charge(&mut quota, at(0.0));
+
+    // One request of four, and at most 150 tokens of 3,000.
+    assert!((quota.used(at(0.0)) - 0.25).abs() < 1e-9);
+    for _ in 0..3 {
+        charge(&mut quota, at(0.0));
+    }
+    assert!((quota.used(at(0.0)) - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_call_fits_again_when_the_last_of_its_limits_has_room() {
+    let mut quota = quota(
+        r#"{"requests_per_minute": 60, "burst_requests": 1, "tokens_per_minute": 600,
+            "burst_tokens": 100, "token_charge": "prompt", "window": "token_bucket"}"#,
+    );
+    assert_eq!(quota.frees(at(0.0), &call()), Some(at(0.0)));
+    charge(&mut quota, at(0.0));
+
+    // A request comes back after a second, a hundred tokens after ten.
+    assert_eq!(quota.frees(at(0.0), &call()), Some(at(10.0)));
+    let refusal = quota.refusal(at(5.0), &call()).unwrap();
+    assert_eq!(refusal.1, Cause::Tokens);
+}
+
+#[test]
+fn of_limits_that_free_together_the_first_is_named() {
+    let mut quota =
+        quota(r#"{"requests_per_minute": 1, "tokens_per_minute": 100, "token_charge": "prompt"}"#);
+    charge(&mut quota, at(0.0));
+
+    assert_eq!(quota.refusal(at(1.0), &call()).unwrap().1, Cause::Requests);
+}
