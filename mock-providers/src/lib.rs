@@ -32,6 +32,8 @@ mod error;
 mod exchange;
 pub mod failure;
 mod fit;
+#[cfg(all(any(test, fuzzing), feature = "http"))]
+pub mod fuzzed;
 #[cfg(feature = "http")]
 pub mod http;
 mod in_flight;

@@ -36,7 +36,7 @@ impl ScenarioError {
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self(Box::new(Details {
-            message: message.into(),
+            message: one_line(message),
             ..Details::default()
         }))
     }
@@ -50,14 +50,14 @@ impl ScenarioError {
     /// Adds what would be accepted, or what to do.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
-        self.0.help = Some(help.into());
+        self.0.help = Some(one_line(help));
         self
     }
 
     /// Names the key, as a path. Replaces an earlier one.
     #[must_use]
     pub fn key(mut self, key: impl Into<String>) -> Self {
-        self.0.key = key.into();
+        self.0.key = one_line(key);
         self
     }
 
@@ -150,12 +150,11 @@ impl ScenarioError {
         let text = self.text()?;
         let line_index = usize::try_from(self.line()?).ok()? - 1;
         let skipped = usize::try_from(self.column()?.saturating_sub(1)).ok()?;
-        let line = text.split_inclusive('\n').nth(line_index)?;
-        let before: usize = text
-            .split_inclusive('\n')
-            .take(line_index)
-            .map(str::len)
-            .sum();
+        let mut before = 0;
+        for _ in 0..line_index {
+            before += after_break(text.get(before..)?)?;
+        }
+        let line = text.get(before..)?.split(['\n', '\r']).next()?;
         let into_line: usize = line.chars().take(skipped).map(char::len_utf8).sum();
         let rest = line.get(into_line..)?.trim_end();
         let quoted = rest.starts_with(['"', '\'']);
@@ -223,6 +222,37 @@ impl de::Error for ScenarioError {
     fn duplicate_field(field: &'static str) -> Self {
         Self::new(format!("key `{field}` appears twice"))
     }
+}
+
+/// Where the first line ends and the next begins. As in YAML, a lone CR ends a line too.
+fn after_break(text: &str) -> Option<usize> {
+    let end = text.find(['\n', '\r'])?;
+    Some(
+        end + if text[end..].starts_with("\r\n") {
+            2
+        } else {
+            1
+        },
+    )
+}
+
+/// A text that stays on its line and holds nothing that a terminal would obey, whatever it quotes:
+/// control characters stand in it as Rust writes them.
+#[must_use]
+pub fn one_line(text: impl Into<String>) -> String {
+    let text = text.into();
+    if !text.contains(char::is_control) {
+        return text;
+    }
+    let mut line = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        if c.is_control() {
+            line.extend(c.escape_default());
+        } else {
+            line.push(c);
+        }
+    }
+    line
 }
 
 /// The name among `known` that `name` was probably meant to be.
@@ -316,6 +346,14 @@ mod tests {
     }
 
     #[test]
+    fn an_error_stays_on_its_line_whatever_it_quotes() {
+        let error = ScenarioError::unaccepted("the text \"a\nb\u{1b}[2J\"", "x").key("k\r");
+
+        let line = r#"k\r: found the text "a\nb\u{1b}[2J"; accepted is x"#;
+        assert_eq!(error.to_string(), line);
+    }
+
+    #[test]
     fn the_first_place_and_the_first_file_stay() {
         let error = ScenarioError::new("m")
             .at(3, 4)
@@ -348,6 +386,15 @@ mod tests {
         let span = error.span().unwrap();
 
         assert_eq!(&text[span], "añb");
+    }
+
+    #[test]
+    fn the_span_is_found_whatever_ends_the_lines() {
+        for text in ["a\nb\nkey: x\n", "a\r\nb\r\nkey: x\r\n", "a\rb\rkey: x\r"] {
+            let error = ScenarioError::new("m").at(3, 6).with_text(text);
+
+            assert_eq!(&text[error.span().unwrap()], "x", "{text:?}");
+        }
     }
 
     #[test]

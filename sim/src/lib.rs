@@ -18,6 +18,8 @@ mod deadline;
 mod error;
 mod event_queue;
 mod finder;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzed;
 mod hindsight;
 pub mod invariants;
 pub mod journal;

@@ -5,6 +5,9 @@ use serde_json::Value;
 
 use super::asked::Api;
 
+/// Texts of one request for embeddings (platform.openai.com, API reference, embeddings, `input`).
+const MOST_INPUTS: usize = 2_048;
+
 /// Looks at the fields that a body may have. The error says which is amiss.
 pub(super) fn check(api: Api, body: &Value) -> Result<(), String> {
     match api {
@@ -14,6 +17,16 @@ pub(super) fn check(api: Api, body: &Value) -> Result<(), String> {
             let input = &body["input"];
             if !(input.is_string() || input.is_array()) {
                 return Err(wrong_type(api, "input", "a string or an array", input));
+            }
+            let inputs = input
+                .as_array()
+                .filter(|each| !each.iter().all(Value::is_number));
+            let inputs = inputs.map_or(1, Vec::len);
+            if inputs > MOST_INPUTS {
+                return Err(format!(
+                    "Invalid 'input': array too long. Expected an array with maximum length \
+                     {MOST_INPUTS}, but got an array with length {inputs} instead."
+                ));
             }
         }
     }
@@ -148,6 +161,17 @@ mod tests {
             let error = check(api, &body).unwrap_err();
             assert!(error.contains(says), "{error}");
         }
+    }
+
+    #[test]
+    fn no_more_texts_are_embedded_at_once_than_the_real_one_takes() {
+        let body = |texts: usize| serde_json::json!({"input": vec!["a"; texts]});
+
+        assert_eq!(check(Api::Embeddings, &body(2_048)), Ok(()));
+        let error = check(Api::Embeddings, &body(2_049)).unwrap_err();
+        assert!(error.contains("maximum length 2048, but got an array with length 2049"));
+        let tokens = serde_json::json!({"input": vec![7; 5_000]});
+        assert_eq!(check(Api::Embeddings, &tokens), Ok(()));
     }
 
     #[test]

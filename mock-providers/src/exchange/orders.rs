@@ -5,7 +5,7 @@
 //! | `x-mock-request` | the number that its luck is keyed by, in place of the server's count |
 //! | `x-mock-attempt` | which attempt of that request it is, from 0 |
 //! | `x-mock-prompt-tokens` | tokens of the prompt, in place of a quarter of its letters |
-//! | `x-mock-output-tokens` | tokens that the model would say |
+//! | `x-mock-output-tokens` | tokens that the model would say, up to a million |
 //! | `x-mock-first-token-ms`, `x-mock-per-token-ms` | the times of the answer |
 //! | `x-mock-fault` | a fault as JSON, e.g. `{"broken": {"how": "reset"}}`, asked before all others |
 
@@ -34,7 +34,7 @@ impl Orders {
                 "x-mock-request" => orders.request = Some(number(name, value)?),
                 "x-mock-attempt" => orders.attempt = Some(number(name, value)?),
                 "x-mock-prompt-tokens" => orders.prompt_tokens = Some(number(name, value)?),
-                "x-mock-output-tokens" => orders.output_tokens = Some(number(name, value)?),
+                "x-mock-output-tokens" => orders.output_tokens = Some(tokens(name, value)?),
                 "x-mock-first-token-ms" => orders.wish.first_token_ms = Some(number(name, value)?),
                 "x-mock-per-token-ms" => orders.wish.per_token_ms = Some(number(name, value)?),
                 "x-mock-fault" => orders.wish.fault = Some(fault(value)?),
@@ -53,9 +53,23 @@ fn number<T: FromStr>(name: &str, value: &str) -> Result<T, String> {
     number.map_err(|_| format!("{name}: `{value}` is not a number that fits"))
 }
 
+/// Tokens that are written out: more than any model says would only fill the memory.
+fn tokens(name: &str, value: &str) -> Result<u32, String> {
+    let tokens = number(name, value)?;
+    match tokens {
+        0..=MOST_TOKENS => Ok(tokens),
+        _ => Err(format!(
+            "{name}: {tokens} is too many; accepted are 0 to {MOST_TOKENS}"
+        )),
+    }
+}
+
 fn fault(value: &str) -> Result<FailureMode, String> {
     serde_json::from_str(value).map_err(|error| format!("x-mock-fault: {error}"))
 }
+
+/// Tokens that a request may order.
+const MOST_TOKENS: u32 = 1_000_000;
 
 const KNOWN: &str = "x-mock-request, x-mock-attempt, x-mock-prompt-tokens, x-mock-output-tokens, \
                      x-mock-first-token-ms, x-mock-per-token-ms, x-mock-fault";
@@ -72,6 +86,7 @@ mod tests {
         assert_eq!(read("content-length", "7").unwrap(), Orders::default());
         for (name, value, says) in [
             ("x-mock-attempt", "-1", "x-mock-attempt"),
+            ("x-mock-output-tokens", "1000001", "0 to 1000000"),
             ("x-mock-fault", r#"{"outrage": {}}"#, "outage"),
             ("x-mock-falt", "{}", "x-mock-fault"),
         ] {

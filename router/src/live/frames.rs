@@ -1,5 +1,7 @@
 //! A stream of server-sent events, cut into frames, and what each frame says.
 
+use std::borrow::Cow;
+
 use bytes::{Bytes, BytesMut};
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
@@ -51,14 +53,32 @@ impl Cutter {
     }
 }
 
-/// Where the first frame ends: after an empty line, whose ends may be those of any system.
+/// Where the first frame ends: after an empty line. Lines end with LF, CR LF or CR, each as it likes
+/// (HTML, "Server-sent events"); a CR behind which the LF may yet come is waited for.
 fn end_of_frame(buffer: &[u8], from: usize) -> Option<usize> {
     (from..buffer.len()).find_map(|at| {
-        let rest = &buffer[at..];
-        let ends: [&[u8]; 3] = [b"\n\n", b"\r\n\r\n", b"\r\r"];
-        let end = ends.into_iter().find(|end| rest.starts_with(end))?;
-        Some(at + end.len())
+        let length = match buffer[at..] {
+            [b'\n', b'\n', ..] | [b'\r', b'\r', ..] => 2,
+            [b'\n', b'\r', b'\n', ..] => 3,
+            [b'\n', b'\r', _, ..] => 2,
+            _ => return None,
+        };
+        Some(at + length)
     })
+}
+
+/// The data of a frame: what its lines of data say, in the order of the lines.
+pub(super) fn data(frame: &str) -> Option<Cow<'_, str>> {
+    let lines = frame.split(['\r', '\n']);
+    let mut lines = lines.filter_map(|line| line.strip_prefix("data:"));
+    let first = lines.next()?;
+    let mut data = Cow::Borrowed(first.trim());
+    for line in lines {
+        let data = data.to_mut();
+        data.push('\n');
+        data.push_str(line.trim_end());
+    }
+    Some(data)
 }
 
 /// What a frame says.
@@ -93,18 +113,10 @@ pub(super) fn read(frame: &[u8]) -> Says {
     let Ok(frame) = std::str::from_utf8(frame) else {
         return Says::Unreadable;
     };
-    let mut lines = frame.lines().filter_map(|line| line.strip_prefix("data:"));
-    let Some(first) = lines.next() else {
+    let Some(data) = data(frame) else {
         return Says::Nothing;
     };
-    let more: Vec<&str> = lines.collect();
-    let joined;
-    let data = if more.is_empty() {
-        first.trim()
-    } else {
-        joined = [&[first][..], &more].concat().join("\n");
-        joined.trim()
-    };
+    let data = data.trim();
     if data.is_empty() {
         return Says::Nothing;
     }
@@ -193,7 +205,7 @@ fn says_something(value: &RawValue) -> bool {
     !matches!(value.get(), "\"\"" | "[]" | "{}")
 }
 
-const LONGEST_END: usize = 4;
+const LONGEST_END: usize = 3;
 /// A frame holds a few tokens; a picture in one may take megabytes.
 const LARGEST_FRAME: usize = 32 << 20;
 
@@ -225,6 +237,36 @@ mod tests {
             assert_eq!(cutter.rest().unwrap(), "data: 3\n\n\n");
             assert_eq!(cutter.rest(), None);
         }
+    }
+
+    #[test]
+    fn an_empty_line_ends_a_frame_whichever_end_it_and_the_line_before_have() {
+        for (text, frames) in [
+            ("data: 1\r\rdata: 2\r\r", ["data: 1\r\r", "data: 2\r\r"]),
+            (
+                "data: 1\n\r\ndata: 2\r\n\n",
+                ["data: 1\n\r\n", "data: 2\r\n\n"],
+            ),
+            ("data: 1\r\n\rdata: 2\n\n", ["data: 1\r\n\r", "data: 2\n\n"]),
+            ("data: 1\r\r\ndata: 2\n\n", ["data: 1\r\r", "\ndata: 2\n\n"]),
+        ] {
+            for size in 1..text.len() {
+                let mut cutter = Cutter::default();
+                let mut cut = Vec::new();
+                for bytes in text.as_bytes().chunks(size) {
+                    cutter.push(bytes);
+                    cut.extend(std::iter::from_fn(|| cutter.next()));
+                }
+                assert_eq!(cut, frames.map(Bytes::from), "{text:?} in pieces of {size}");
+            }
+        }
+    }
+
+    #[test]
+    fn lines_of_a_frame_are_told_apart_by_a_lone_carriage_return_too() {
+        let frame = b"event: x\rdata: {\"choices\":\rdata: [{\"text\":\"a\"}]}\r\r";
+
+        assert_eq!(read(frame), piece(true, true, false));
     }
 
     #[test]

@@ -25,6 +25,8 @@ mod driver;
 mod exchange;
 mod flight;
 mod frames;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzed;
 mod limits;
 mod payload;
 mod secret;

@@ -3,6 +3,8 @@
 
 use std::{collections::BTreeMap, fmt};
 
+use crate::error::one_line;
+
 /// A key of a config that the router does not act on.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct IgnoredKey {
@@ -26,6 +28,7 @@ impl fmt::Display for IgnoredKey {
             suspicious,
         } = self;
         let mark = if *suspicious { "check this: " } else { "" };
+        let (path, reason) = (one_line(path), one_line(reason));
         match line {
             0 => write!(f, "{mark}{path}: {reason}"),
             line => write!(f, "{mark}{path} (line {line}): {reason}"),

@@ -18,7 +18,7 @@ pub(crate) struct MockArgs {
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
     pub(crate) listen: SocketAddr,
     /// Tokens that a model says where neither the caller's limit nor a header says less.
-    #[arg(long, value_name = "N", default_value_t = 50)]
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     pub(crate) output_tokens: u32,
     /// The providers of which arm, counted from 0 as `check` lists them.
     #[arg(long, value_name = "N", default_value_t = 0)]

@@ -56,6 +56,10 @@ impl Head {
         self.journal
     }
 
+    pub(super) const fn instances(&self) -> u32 {
+        self.instances
+    }
+
     /// The routers, fresh.
     pub(super) fn fleet(&self) -> Result<Fleet, router::ConfigError> {
         Fleet::new(&self.router, self.seed, self.instances, self.shared_state)

@@ -8,6 +8,7 @@ use std::{
 use router::{
     Decision, DeploymentId, Fleet, Held, Instant, Observer, Request, RequestId, Router, Turn,
 };
+use scenarios::error::one_line;
 use serde_json::{Value, value::RawValue};
 
 use super::line::{Arrival, FORM, Finished, Head, Line, told};
@@ -48,7 +49,7 @@ pub struct Difference {
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// A line is none of a journal's, or makes no sense where it stands.
-    #[error("line {line}: {what}")]
+    #[error("line {line}: {}", one_line(what))]
     Line {
         /// Which, from 1.
         line: u64,
@@ -169,6 +170,12 @@ impl Replay {
             let found = head.form();
             return Err(format!(
                 "a journal of form {found}: this version reads form {FORM}"
+            ));
+        }
+        let instances = head.instances();
+        if !(1..=MOST_INSTANCES).contains(&instances) {
+            return Err(format!(
+                "`instances` is {instances}: expected 1 to {MOST_INSTANCES}"
             ));
         }
         let fleet = head.fleet();
@@ -375,6 +382,9 @@ fn holds(request: RequestId, held: &Held, expected: &str) -> String {
     };
     format!("request {request} has {found}: expected {expected}")
 }
+
+/// As many instances as a scenario may have.
+const MOST_INSTANCES: u32 = 1_000;
 
 /// Whether two decisions are one, however they are spaced.
 fn same(journal: &RawValue, replay: &str) -> bool {

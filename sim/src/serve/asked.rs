@@ -27,6 +27,16 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
+    /// Everything.
+    #[cfg(any(test, fuzzing))]
+    pub(super) const fn all() -> Self {
+        Self {
+            content: true,
+            prefix: true,
+            agent: true,
+        }
+    }
+
     pub(super) fn by(config: &RouterConfig) -> Self {
         let settings = &config.settings;
         let checks = settings.model_group_affinity_config.values();

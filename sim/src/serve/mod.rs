@@ -21,6 +21,8 @@ mod config;
 mod door;
 mod failed;
 mod fields;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzzed;
 mod metrics;
 mod recorded;
 mod refusal;

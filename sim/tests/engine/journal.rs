@@ -260,6 +260,14 @@ fn a_file_that_is_no_journal_is_told_with_its_line_and_what_was_expected() {
             text.replace("\"journal\":1", "\"journal\":7"),
             "1: a journal of form 7: this version reads form 1",
         ),
+        (
+            text.replace("\"instances\":1", "\"instances\":4294967295"),
+            "1: `instances` is 4294967295: expected 1 to 1000",
+        ),
+        (
+            text.replace("\"instances\":1", "\"instances\":0"),
+            "1: `instances` is 0: expected 1 to 1000",
+        ),
         (with("nonsense"), "3: this is no line of a journal"),
         (with(&arrival[..40]), "3: the line breaks off"),
         (
@@ -312,6 +320,16 @@ fn a_file_that_is_no_journal_is_told_with_its_line_and_what_was_expected() {
         let told = told(&text);
         assert!(told.contains(says), "{told}\n does not say\n{says}");
     }
+}
+
+#[test]
+fn an_error_stays_on_its_line_whatever_it_quotes() {
+    let error = replay(&b"\x1b[2J\tx\n"[..]).unwrap_err().to_string();
+    assert!(error.contains(r"found `\u{1b}[2J\tx`"), "{error}");
+
+    let line = small().replacen("\"arrive\"", "\"ar\\nrive\"", 1);
+    let error = replay(line.as_bytes()).unwrap_err().to_string();
+    assert!(error.contains(r"unknown field `ar\nrive`"), "{error}");
 }
 
 #[test]

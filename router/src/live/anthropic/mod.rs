@@ -42,7 +42,7 @@ impl Tokens {
         if let Some(read) = count("input_tokens") {
             let cached = count("cache_read_input_tokens").unwrap_or_default();
             let written = count("cache_creation_input_tokens").unwrap_or_default();
-            self.prompt = read + written + cached;
+            self.prompt = read.saturating_add(written).saturating_add(cached);
             self.cached = cached;
         }
         self.answer = count("output_tokens").unwrap_or(self.answer);
@@ -53,8 +53,25 @@ impl Tokens {
         serde_json::json!({
             "prompt_tokens": self.prompt,
             "completion_tokens": self.answer,
-            "total_tokens": self.prompt + self.answer,
+            "total_tokens": self.prompt.saturating_add(self.answer),
             "prompt_tokens_details": {"cached_tokens": self.cached},
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn usage_beyond_all_measure_is_the_most_there_is() {
+        let mut tokens = Tokens::default();
+        let most = u64::MAX;
+        tokens.hear(&serde_json::json!({
+            "input_tokens": most, "cache_read_input_tokens": 2, "output_tokens": most,
+        }));
+
+        assert_eq!(tokens.told()["prompt_tokens"], most);
+        assert_eq!(tokens.told()["total_tokens"], most);
     }
 }

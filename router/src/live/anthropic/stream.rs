@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use super::{Tokens, finish_reason};
+use super::{super::frames, Tokens, finish_reason};
 
 /// Translates one stream, event by event.
 #[derive(Debug)]
@@ -120,8 +120,8 @@ impl Translator {
 /// The data of an event, if that is an object with a type.
 fn data(event: &[u8]) -> Option<Value> {
     let text = std::str::from_utf8(event).ok()?;
-    let data = text.lines().find_map(|line| line.strip_prefix("data:"))?;
-    let data: Value = serde_json::from_str(data.trim()).ok()?;
+    let data = frames::data(text)?;
+    let data: Value = serde_json::from_str(&data).ok()?;
     data["type"].is_string().then_some(data)
 }
 
@@ -191,6 +191,8 @@ mod tests {
         let mut t = Translator::new(9, false);
         let error = r#"{"type": "error", "error": {"type": "overloaded_error", "message": "no"}}"#;
         assert_eq!(json_of(&mut t, error)["error"]["type"], "overloaded_error");
+        let two_lines = Bytes::from_static(b"data: {\"type\":\ndata: \"ping\"}\n\n");
+        assert_eq!(t.frames(&two_lines).unwrap(), ": ping\n\n");
         let broken = Bytes::from_static(b"data: {\"type\": \"mess\n\n");
         assert_eq!(t.frames(&broken), Some(broken));
     }

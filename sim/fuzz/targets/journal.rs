@@ -1,0 +1,8 @@
+//! A journal.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use routelab_fuzz as _;
+
+fuzz_target!(|data: &[u8]| sim::fuzzed::journal(data));

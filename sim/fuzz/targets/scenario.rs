@@ -1,0 +1,8 @@
+//! A scenario file.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use routelab_fuzz as _;
+
+fuzz_target!(|data: &[u8]| sim::fuzzed::scenario(data));

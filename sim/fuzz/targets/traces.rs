@@ -1,0 +1,8 @@
+//! A recorded trace, as a scenario names it.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use routelab_fuzz as _;
+
+fuzz_target!(|data: &[u8]| sim::fuzzed::trace(data));
