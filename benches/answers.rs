@@ -3,7 +3,8 @@
 //! one that loses as much as the margin, and how often a search chooses as a brute force does.
 //!
 //! `cargo bench -p benches --bench answers` prints the tables that stand in `reports/METRICS.md`;
-//! names after `--` (`coverage`, `gates`, `searches`, `calibrations`) choose among them, a number there is that of the studies, and
+//! names after `--` (`coverage`, `gates`, `searches`, `calibrations`, or a kind of log such as `bursts`) choose among them, a number
+//! there is that of the studies, and
 //! with `-- --test` it does a few studies of each, to see that it works.
 
 #![expect(clippy::print_stdout, reason = "the measurement is the result")]
@@ -31,7 +32,12 @@ fn main() {
         .iter()
         .filter(|w| w.parse::<u64>().is_err())
         .collect();
-    let is_wanted = |part: &str| wanted.is_empty() || wanted.iter().any(|name| *name == part);
+    let of_kinds = wanted.iter().any(|word| calibrations::is_kind(word));
+    let is_wanted = |part: &str| {
+        wanted.is_empty()
+            || wanted.iter().any(|name| *name == part)
+            || part == "calibrations" && of_kinds
+    };
     let studies = |all: u64| given.unwrap_or(if is_test { 4 } else { all });
     if is_wanted("coverage") {
         coverage(studies(500));
@@ -43,7 +49,7 @@ fn main() {
         searches(studies(100));
     }
     if is_wanted("calibrations") {
-        calibrations::calibrations(given.unwrap_or(if is_test { 2 } else { 400 }));
+        calibrations::calibrations(given.unwrap_or(if is_test { 2 } else { 400 }), &wanted);
     }
 }
 

@@ -18,6 +18,8 @@ use super::cores;
 
 /// What a kind of log is made from, and what of it is to be found.
 struct Profile {
+    /// The word on the command line that chooses it.
+    key: &'static str,
     name: &'static str,
     /// A first seed of its own, so that no two profiles share their luck.
     seed: u64,
@@ -47,14 +49,25 @@ fn found(parameter: &'static str, truth: f64, interval: impl Into<Option<Fitted>
     }
 }
 
-/// The tables: a row for each parameter of each profile.
-pub(crate) fn calibrations(studies: u64) {
+/// Whether a kind of log is called so.
+pub(crate) fn is_kind(word: &str) -> bool {
+    PROFILES.iter().any(|profile| profile.key == word)
+}
+
+/// The tables: a row for each parameter of each profile that is wanted, of all if none is.
+pub(crate) fn calibrations(studies: u64, wanted: &[&String]) {
     println!(
         "\nCalibrations: share of {studies} simulated logs whose 95 % interval holds the truth (± one standard error)\n"
     );
     println!("| log | parameter | truth | intervals given | hold it | too low | too high |");
     println!("| --- | --- | --- | --- | --- | --- | --- |");
+    let any = PROFILES
+        .iter()
+        .any(|profile| wanted.iter().any(|word| *word == profile.key));
     for profile in PROFILES {
+        if any && !wanted.iter().any(|word| *word == profile.key) {
+            continue;
+        }
         let all = calibrated(profile, studies);
         let parameters = all.first().map_or(0, Vec::len);
         for at in 0..parameters {
@@ -228,6 +241,7 @@ fn heavy() -> Mixture {
 
 const PROFILES: &[Profile] = &[
     Profile {
+        key: "streams",
         name: "streams",
         seed: 1_000_000,
         arrivals: "{poisson: {per_second: 1}}",
@@ -244,6 +258,7 @@ const PROFILES: &[Profile] = &[
         },
     },
     Profile {
+        key: "slow",
         name: "a slow part, errors",
         seed: 3_000_000,
         arrivals: "{gamma: {per_second: 1, cv: 0.5}}",
@@ -282,6 +297,7 @@ const PROFILES: &[Profile] = &[
         },
     },
     Profile {
+        key: "limit",
         name: "a time limit that cuts off",
         seed: 4_000_000,
         arrivals: "{poisson: {per_second: 1}}",
@@ -292,6 +308,7 @@ const PROFILES: &[Profile] = &[
         found: |of| latency(of, &single(500.0, 0.6), None),
     },
     Profile {
+        key: "bursts",
         name: "errors in bursts",
         seed: 5_000_000,
         arrivals: "{poisson: {per_second: 2}}",
@@ -324,6 +341,7 @@ const PROFILES: &[Profile] = &[
         },
     },
     Profile {
+        key: "hangs",
         name: "attempts that never end",
         seed: 6_000_000,
         arrivals: "{poisson: {per_second: 1}}",
@@ -335,6 +353,7 @@ const PROFILES: &[Profile] = &[
         found: |of| vec![found("share of hangs", 0.02, deployment(of).failures.hangs)],
     },
     Profile {
+        key: "outages",
         name: "outages",
         seed: 7_000_000,
         arrivals: "{poisson: {per_second: 1}}",
@@ -345,14 +364,22 @@ const PROFILES: &[Profile] = &[
                    faults: [{incidents: {like: open_ai, gap_mean_s: 800, gap_cv: 0.5, duration_median_s: 120, duration_sigma: 0.5, \
                    degraded_share: 0, partial_share: 0, status: 503}}]}",
         found: |of| {
-            let lengths = deployment(of).failures.outage_lengths;
+            let failures = &deployment(of).failures;
+            let (lengths, gaps) = (failures.outage_lengths, failures.outage_gaps);
             vec![
-                found("outages, median length (s)", 120.0, lengths.map(|l| l.0)),
-                found("outages, sigma of lengths", 0.5, lengths.map(|l| l.1)),
+                found(
+                    "outages, median length (s)",
+                    120.0,
+                    lengths.map(|l| l.median_s),
+                ),
+                found("outages, sigma of lengths", 0.5, lengths.map(|l| l.sigma)),
+                found("between outages, mean (s)", 800.0, gaps.map(|g| g.mean_s)),
+                found("between outages, variation", 0.5, gaps.map(|g| g.cv)),
             ]
         },
     },
     Profile {
+        key: "quota",
         name: "a quota",
         seed: 8_000_000,
         arrivals: "{gamma: {per_second: 2, cv: 2}}",
@@ -369,6 +396,7 @@ const PROFILES: &[Profile] = &[
         },
     },
     Profile {
+        key: "whole",
         name: "answers in one piece, clustered",
         seed: 2_000_000,
         arrivals: "{gamma: {per_second: 1, cv: 2}}",

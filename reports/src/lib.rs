@@ -54,6 +54,7 @@ mod story_page;
 #[cfg(feature = "render")]
 mod table;
 mod tally;
+mod text_frontier;
 mod text_plots;
 mod time_buckets;
 #[cfg(feature = "render")]
@@ -65,7 +66,7 @@ pub use blame::{Blame, BlameCount, BlameShare, Blamer, blame_shares};
 pub use calls::{CallEnd, CallTally, CallsRecord};
 pub use capacity::{
     Below, Bottleneck, CapacityGroup, CapacityLine, CapacityRecord, Headroom, Measure, Outage,
-    SizeFound, SizeUnit, capacity_finding, capacity_markdown, capacity_table,
+    SizeFound, SizeUnit, capacity_finding, capacity_markdown, capacity_picture, capacity_table,
 };
 pub use console::console;
 pub use distribution::{Bin, Distribution};
@@ -73,7 +74,7 @@ pub use error::ReportError;
 pub use markdown::markdown;
 pub use metrics::{Better, Metric, Unit, metric, metrics};
 pub use precision::{Precision, precision};
-pub use probe::{ProbeArm, ProbeRecord, probe_finding, probe_markdown, probe_table};
+pub use probe::{ProbeArm, ProbeRecord, probe_finding, probe_markdown, probe_picture, probe_table};
 pub use record::{
     AnswerError, ArmRecord, AttemptError, AxisRecord, CooldownSpan, DeploymentRecord,
     DeploymentTimeline, ErrorOrigin, FallbackCount, FaultSpanRecord, RunRecord, SweepRecord,
@@ -82,6 +83,7 @@ pub use record::{
 pub use recorder::Recorder;
 pub use recorder_setup::{DeploymentLabel, RecorderSetup};
 pub use senders::{BySender, SenderRecord};
+pub use text_frontier::{Candidate as FrontierCandidate, text_frontier};
 pub use text_plots::bar;
 #[cfg(feature = "render")]
 pub use {

@@ -32,6 +32,23 @@ pub(crate) fn print(text: &str) -> Result<(), Complaint> {
         })
 }
 
+/// A picture of characters if it fits: on a terminal, or where `COLUMNS` says how wide the output is, each of its
+/// lines must. A pipe takes any.
+pub(crate) fn fitting(picture: String) -> String {
+    let given = std::env::var("COLUMNS").ok();
+    let columns = given
+        .and_then(|text| text.parse::<usize>().ok())
+        .or_else(|| {
+            let of_terminal = terminal_size::terminal_size_of(io::stdout());
+            of_terminal.map(|(width, _)| usize::from(width.0))
+        });
+    let widest = picture.lines().map(|line| line.chars().count()).max();
+    match columns.is_none_or(|columns| widest.unwrap_or(0) <= columns) {
+        true => picture,
+        false => String::new(),
+    }
+}
+
 /// Tells before long runs, not after them, that `directory` cannot hold a report.
 pub(crate) fn check_directory(directory: &Path) -> Result<(), Complaint> {
     if directory.exists() && !directory.is_dir() {

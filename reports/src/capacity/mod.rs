@@ -1,11 +1,13 @@
 //! What a service needs: the answer of a capacity plan as data, and how it is told.
 
+mod picture;
 #[cfg(feature = "render")]
 mod section;
 mod told;
 
 use serde::{Deserialize, Serialize};
 
+pub use picture::capacity_picture;
 #[cfg(feature = "render")]
 pub(crate) use section::capacity_section;
 pub use told::{capacity_finding, capacity_markdown, capacity_table};

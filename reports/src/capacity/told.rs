@@ -313,7 +313,7 @@ fn name(metric_name: &str) -> String {
 }
 
 /// `3×`, `1.25×`.
-fn times(load: f64) -> String {
+pub(crate) fn times(load: f64) -> String {
     let text = format!("{load:.2}");
     format!("{}×", text.trim_end_matches('0').trim_end_matches('.'))
 }

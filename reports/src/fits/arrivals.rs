@@ -118,7 +118,10 @@ impl ArrivalFit {
             None => (flat_gaps, flat_bridged),
         };
         debug_assert_eq!(gaps.len() + bridged, n - 1, "every gap is counted once");
-        let cv = variation(&gaps);
+        let cv = match &curve {
+            Some(curve) => unbent(variation(&gaps), n, curve.per_second.len()),
+            None => variation(&gaps),
+        };
         let of_curve = curve.as_ref().unwrap_or(&flat);
         let reach = Z_95 * cv.value / size(n).sqrt();
         Some(Self {
@@ -301,6 +304,19 @@ impl Curve {
             below += expected;
         }
         if below > 0.0 { above / below } else { f64::NAN }
+    }
+}
+
+/// The variation of gaps that were counted in a rate of so many steps, each of which was taken from the gaps in it
+/// and so takes out some of their variation: of N gaps of a gamma process divided by their own mean, cv² is
+/// smaller by the factor 1 − (1 + cv²) ÷ N.
+fn unbent(cv: Fitted, n: usize, steps: usize) -> Fitted {
+    let lost = (1.0 + cv.value * cv.value) * size(steps) / size(n);
+    let factor = 1.0 / (1.0 - lost.min(0.5)).sqrt();
+    Fitted {
+        value: cv.value * factor,
+        low: cv.low.map(|low| low * factor),
+        high: cv.high.map(|high| high * factor),
     }
 }
 

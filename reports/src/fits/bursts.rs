@@ -7,7 +7,11 @@
 
 use serde::Serialize;
 
-use super::{Fitted, Tried, information::from_curvature, simplex::smallest};
+use super::{
+    Fitted, Tried,
+    information::{from_curvature, logit, share_of},
+    simplex::smallest,
+};
 use crate::stats::size;
 
 /// Good and bad times with their shares of errors.
@@ -107,14 +111,6 @@ fn ln_likelihood(rows: &[Tried], at: &[f64]) -> f64 {
         is_bad = is_bad * in_bad / chance;
     }
     sum
-}
-
-fn logit(share: f64) -> f64 {
-    libm::log(share / (1.0 - share))
-}
-
-fn share_of(logit: f64) -> f64 {
-    1.0 / (1.0 + libm::exp(-logit))
 }
 
 /// Fewer errors show no bursts.

@@ -3,16 +3,19 @@
 //! EM (Dempster, Laird and Rubin, 1977) over what is hidden: the part of the mixture, the share of an
 //! answer in one piece that went by before its first token, and how long an answer that was cut off would
 //! have taken. One log-normal part or two, whichever has the smaller BIC. Intervals by the delta
-//! method, those of quantiles by inverting the share.
+//! method; those of quantiles by order statistics, or by inverting the fitted share where a quantile was not seen
+//! for itself.
 
 use serde::Serialize;
 
 use super::{
     Fitted, LogNormalPart, Mixture,
-    information::{covariance, inverted_quantile, positive},
+    information::{inverted_quantile, positive, share},
     latency_em::{best, ln_totals},
     latency_rows::{Model, share_within},
+    latency_score::{packed, settled, unpacked},
     latency_start::{start, whole_start},
+    order::{Sample, seen_quantile},
 };
 
 /// What is seen of one answer.
@@ -96,10 +99,10 @@ impl LatencyFit {
             };
             let (whole, whole_score) = best(whole, &rows);
             if whole_score - ln_totals(&rows) >= score {
-                return Some(told(&whole, &rows, remark.or(Some(NO_TOKENS))));
+                return Some(told(whole, &rows, remark.or(Some(NO_TOKENS))));
             }
         }
-        Some(told(&model, &rows, remark))
+        Some(told(model, &rows, remark))
     }
 
     /// The share of answers with so many further tokens that have come after `total_ms`.
@@ -142,25 +145,22 @@ pub(crate) fn part((mu, sigma): (f64, f64)) -> LogNormalPart {
 }
 
 /// The fit with its intervals.
-fn told(model: &Model<'_>, rows: &[Seen], remark: Option<&'static str>) -> LatencyFit {
-    let at = packed(model);
-    let parts = model.first.parts.len();
-    let unpack = |at: &[f64]| Model {
-        usual_further: model.usual_further,
-        ..unpacked(at, parts)
-    };
-    let likelihoods = |at: &[f64]| {
-        let (model, mut ways) = (unpack(at), Vec::new());
-        rows.iter()
-            .map(|row| model.ln_likelihood(row, &mut ways))
-            .collect()
-    };
-    let spread = covariance(&at, likelihoods);
+fn told(model: Model<'_>, rows: &[Seen], remark: Option<&'static str>) -> LatencyFit {
+    let (model, spread) = settled(model, rows);
     let spread = spread.as_deref();
+    let at = packed(&model);
+    let unpack = |at: &[f64]| unpacked(at, model.first.parts.len(), &[]);
     let quantile = |q: f64| {
         let found = model.first.quantile(q);
-        let share = |at: &[f64], value: f64| unpack(at).first.cdf(value);
-        inverted_quantile((&at, spread), found, q, share)
+        match seen_quantile(rows, model.per_token.is_some(), q) {
+            // Whatever the fit: what it says lies within, too.
+            Sample::Within(low, high) => Fitted::within(found, (low.min(found), high.max(found))),
+            Sample::TooFew => Fitted::bare(found),
+            Sample::NotSeen => {
+                let below = |at: &[f64], value: f64| unpack(at).first.cdf(value);
+                inverted_quantile((&at, spread), found, q, below)
+            }
+        }
     };
     let token = |of: fn(LogNormalPart) -> f64| {
         model.per_token?;
@@ -174,7 +174,7 @@ fn told(model: &Model<'_>, rows: &[Seen], remark: Option<&'static str>) -> Laten
                 positive(&at, spread, move |at| value(&unpack(at).first.parts[which]))
             };
             Some(TwoParts {
-                slow_share: of(slow, |part| part.weight),
+                slow_share: share(&at, spread, |at| unpack(at).first.parts[slow].weight),
                 quick_median: of(1 - slow, |part| libm::exp(part.mu)),
                 slow_median: of(slow, |part| libm::exp(part.mu)),
             })
@@ -197,40 +197,6 @@ fn told(model: &Model<'_>, rows: &[Seen], remark: Option<&'static str>) -> Laten
             count(|row| matches!(row, Seen::Late { .. })),
         ],
         remark,
-    }
-}
-
-/// Means, logarithms of deviations, and log-odds of the second part's weight.
-fn packed(model: &Model<'_>) -> Vec<f64> {
-    let mut at = Vec::new();
-    for part in model.first.parts.iter().chain(&model.per_token) {
-        at.extend([part.mu, libm::log(part.sigma)]);
-    }
-    if let [_, heavy] = &model.first.parts[..] {
-        at.push(libm::log(heavy.weight / (1.0 - heavy.weight)));
-    }
-    at
-}
-
-fn unpacked(at: &[f64], parts: usize) -> Model<'static> {
-    let one = |n: usize| part((at[2 * n], libm::exp(at[2 * n + 1])));
-    let odds = if parts == 2 {
-        libm::exp(at[at.len() - 1])
-    } else {
-        0.0
-    };
-    let heavy = odds / (1.0 + odds);
-    let weights = [1.0 - heavy, heavy];
-    let first = (0..parts).map(|n| LogNormalPart {
-        weight: weights[n],
-        ..one(n)
-    });
-    Model {
-        first: Mixture {
-            parts: first.collect(),
-        },
-        per_token: (at.len() >= 2 * parts + 2).then(|| one(parts)),
-        usual_further: &[],
     }
 }
 

@@ -12,9 +12,10 @@ use crate::stats::size;
 pub(crate) fn best<'a>(one: Model<'a>, rows: &[Seen]) -> (Model<'a>, f64) {
     let half = 0.5 * libm::log(size(rows.len()));
     let of_token = if one.per_token.is_some() { 2.0 } else { 0.0 };
-    let (one, ln_one) = em(one, rows);
-    let (two, ln_two) = em(split(&one), rows);
     let (for_one, for_two) = (2.0 + of_token, 5.0 + of_token);
+    let (one, ln_one) = em(one, rows, f64::NEG_INFINITY);
+    let needed = ln_one + (for_two - for_one) * half;
+    let (two, ln_two) = em(split(&one), rows, needed);
     match ln_two - for_two * half > ln_one - for_one * half && is_sound(&two) {
         true => (two, ln_two - for_two * half),
         false => (one, ln_one - for_one * half),
@@ -57,11 +58,12 @@ fn is_sound(model: &Model<'_>) -> bool {
     model.first.parts.iter().all(sound)
 }
 
-/// The best model from there on, with the logarithm of its likelihood.
-fn em<'a>(mut model: Model<'a>, rows: &[Seen]) -> (Model<'a>, f64) {
+/// The best model from there on, with the logarithm of its likelihood. Of one that will not come to `needed`, what
+/// was reached when that was plain: rounds gain less and less.
+fn em<'a>(mut model: Model<'a>, rows: &[Seen], needed: f64) -> (Model<'a>, f64) {
     let mut ways: Vec<Way> = Vec::new();
     let mut before = f64::NEG_INFINITY;
-    for _ in 0..MOST_ROUNDS {
+    for round in 0..MOST_ROUNDS {
         let mut parts = vec![[0.0; 3]; model.first.parts.len()];
         let mut token = [0.0; 3];
         let mut ln_likelihood = 0.0;
@@ -85,7 +87,9 @@ fn em<'a>(mut model: Model<'a>, rows: &[Seen]) -> (Model<'a>, f64) {
                 }
             }
         }
-        if ln_likelihood - before < ENOUGH {
+        let gain = ln_likelihood - before;
+        let left = size(MOST_ROUNDS - round);
+        if gain < ENOUGH || round >= FEWEST_ROUNDS && ln_likelihood + gain * left < needed {
             break;
         }
         before = ln_likelihood;
@@ -112,5 +116,7 @@ fn moments(sums: &[f64; 3]) -> LogNormalPart {
 }
 
 const MOST_ROUNDS: usize = 200;
+/// The first rounds go to where the parts are, and tell nothing of those that follow.
+const FEWEST_ROUNDS: usize = 15;
 /// A round that gains less is the last.
 const ENOUGH: f64 = 3e-3;

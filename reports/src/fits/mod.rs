@@ -9,11 +9,14 @@ mod bursts;
 mod distance;
 mod gamma;
 mod information;
+mod lasting;
 mod latency;
 mod latency_em;
 mod latency_rows;
+mod latency_score;
 mod latency_start;
 mod log_normal;
+mod order;
 mod outages;
 mod quota;
 mod simplex;
@@ -25,6 +28,7 @@ pub use self::{
     arrivals::{ArrivalFit, Curve, Silence, silences},
     bursts::BurstFit,
     distance::{Distance, Lived, distance, survivors},
+    lasting::Lasting,
     latency::{LatencyFit, Seen, TwoParts},
     log_normal::{LogNormalPart, Mixture},
     outages::{OutageFit, Tried, outages},

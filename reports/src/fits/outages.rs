@@ -7,8 +7,8 @@
 
 use serde::Serialize;
 
-use super::Fitted;
-use crate::stats::{mean, size, student_t_quantile, variance};
+use super::{Fitted, Lasting, Silence};
+use crate::stats::size;
 
 /// An attempt as it ended.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -100,34 +100,63 @@ fn told(tried: &[Tried], (from, to): (usize, usize)) -> OutageFit {
 }
 
 impl OutageFit {
-    /// Median in seconds and sigma of the log-normal distribution of their lengths; `None` with fewer
-    /// than five whose beginning and end are both in the log.
+    /// When it began: between the last answer before and its first failure.
+    fn begins_s(&self) -> f64 {
+        f64::midpoint(
+            self.from_s.low.unwrap_or(self.from_s.value),
+            self.from_s.value,
+        )
+    }
+
+    /// When it ended: between its last failure and the first answer after.
+    fn ends_s(&self) -> f64 {
+        f64::midpoint(self.to_s.value, self.to_s.high.unwrap_or(self.to_s.value))
+    }
+
+    /// How long they last. One that was under way when the log began takes no part, one that was when it
+    /// ended is at least so long.
     #[must_use]
-    pub fn durations(outages: &[Self]) -> Option<(Fitted, Fitted)> {
-        let whole = |o: &&Self| o.from_s.low.is_some() && o.to_s.high.is_some();
-        let length = |o: &Self| libm::log(o.to_s.value - o.from_s.value);
-        let logs: Vec<f64> = outages.iter().filter(whole).map(length).collect();
-        if logs.len() < FEWEST_DURATIONS {
-            return None;
+    pub fn lengths(outages: &[Self]) -> Option<Lasting> {
+        let begun = outages.iter().filter(|outage| outage.from_s.low.is_some());
+        let (whole, cut_off): (Vec<&Self>, Vec<&Self>) =
+            begun.partition(|outage| outage.to_s.high.is_some());
+        let lengths = |of: Vec<&Self>| -> Vec<f64> {
+            let length = |outage: &&Self| outage.ends_s() - outage.begins_s();
+            of.iter()
+                .map(length)
+                .filter(|length| *length > 0.0)
+                .collect()
+        };
+        Lasting::of(&lengths(whole), &lengths(cut_off))
+    }
+
+    /// How long it is from the end of one to the beginning of the next. The last such time was cut off by the
+    /// end of the log, others by a hole in it; what came before the first outage takes no part.
+    #[must_use]
+    pub fn gaps(outages: &[Self], log_ends_s: f64, holes: &[Silence]) -> Option<Lasting> {
+        let (mut whole, mut cut_off) = (Vec::new(), Vec::new());
+        for (at, outage) in outages.iter().enumerate() {
+            if outage.to_s.high.is_none() {
+                continue;
+            }
+            let from_s = outage.ends_s();
+            let next_s = outages.get(at + 1).map(Self::begins_s);
+            let until_s = next_s.unwrap_or(log_ends_s);
+            let within = |hole: &&Silence| from_s <= hole.from_s && hole.from_s < until_s;
+            let hole = holes.iter().find(within);
+            let to_s = hole.map_or(until_s, |hole| hole.from_s);
+            let is_whole = hole.is_none() && next_s.is_some();
+            if to_s > from_s {
+                if is_whole { &mut whole } else { &mut cut_off }.push(to_s - from_s);
+            }
         }
-        let n = size(logs.len());
-        let (centre, sigma) = (mean(&logs), variance(&logs).sqrt());
-        let t = student_t_quantile(0.975, n - 1.0);
-        let reach = t * sigma / n.sqrt();
-        let of_sigma = t / (2.0 * (n - 1.0)).sqrt();
-        let median = Fitted::within(
-            libm::exp(centre),
-            (libm::exp(centre - reach), libm::exp(centre + reach)),
-        );
-        let interval = (sigma * libm::exp(-of_sigma), sigma * libm::exp(of_sigma));
-        Some((median, Fitted::within(sigma, interval)))
+        Lasting::of(&whole, &cut_off)
     }
 }
 
 const FEWEST_FAILURES: f64 = 5.0;
 const SHORTEST_S: f64 = 10.0;
 const LEAST_SEVERITY: f64 = 0.8;
-const FEWEST_DURATIONS: usize = 5;
 
 #[cfg(test)]
 mod tests {
@@ -177,6 +206,31 @@ mod tests {
 
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].from_s.low, None);
-        assert_eq!(OutageFit::durations(&found), None);
+        assert_eq!(OutageFit::lengths(&found), None);
+    }
+
+    #[test]
+    fn lengths_and_gaps_are_those_between_the_ends_and_the_log_s_end_cuts_one_off() {
+        let begins = [1_000.0, 2_100.0, 3_000.0, 4_400.0, 5_200.0, 6_600.0];
+        let lasts = [100.0, 90.0, 120.0, 80.0, 110.0, 100.0];
+        let down: Vec<(f64, f64)> = begins.iter().zip(lasts).map(|(b, l)| (*b, b + l)).collect();
+        let found = outages(&log(0.0, &down));
+        let gaps = |holes: &[Silence]| OutageFit::gaps(&found, 10_000.0, holes);
+
+        let lengths = OutageFit::lengths(&found).unwrap();
+        assert_eq!(lengths.n, 6);
+        assert!((lengths.median_s.value - 99.0).abs() < 2.0, "{lengths:?}");
+        let (whole, short) = (gaps(&[]).unwrap(), {
+            let cut = OutageFit::gaps(&found, 6_701.0, &[]);
+            cut.unwrap()
+        });
+        assert_eq!((whole.n, short.n), (5, 5));
+        // 3,300 s without an outage say that they are farther apart than the five gaps alone.
+        assert!(whole.mean_s.value > 1.2 * short.mean_s.value, "{whole:?}");
+        let hole = Silence {
+            from_s: 3_500.0,
+            to_s: 3_600.0,
+        };
+        assert_eq!(gaps(&[hole]), None, "four gaps are left");
     }
 }

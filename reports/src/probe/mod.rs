@@ -1,11 +1,13 @@
 //! What a push did to a service: the answer of a probe as data, and how it is told.
 
+mod picture;
 #[cfg(feature = "render")]
 mod section;
 mod told;
 
 use serde::{Deserialize, Serialize};
 
+pub use picture::probe_picture;
 #[cfg(feature = "render")]
 pub(crate) use section::probe_section;
 pub use told::{probe_finding, probe_markdown, probe_table};

@@ -42,6 +42,17 @@ pub fn student_t_quantile(p: f64, degrees: f64) -> f64 {
     quantile(p, |t| student_t_cdf(t, degrees))
 }
 
+/// P(B ≤ `most`) of `trials` independent trials that succeed with `chance`, by the regularised incomplete beta
+/// function: I(1 − p; n − k, k + 1). (NIST DLMF 8.17.5)
+#[must_use]
+pub fn binomial_cdf(most: usize, trials: usize, chance: f64) -> f64 {
+    if most >= trials {
+        return 1.0;
+    }
+    let (most, trials) = (super::size(most), super::size(trials));
+    incomplete_beta(1.0 - chance, trials - most, most + 1.0)
+}
+
 /// Works on the lower half, where small probabilities keep their precision.
 fn quantile(p: f64, cdf: impl Fn(f64) -> f64) -> f64 {
     assert!(p > 0.0 && p < 1.0, "a quantile of probability {p}");
@@ -159,6 +170,21 @@ mod tests {
                 (two_found / two - 1.0).abs() < 1e-10,
                 "{two_found} for {two}"
             );
+        }
+    }
+
+    /// Tosses of a coin, and of one that shows heads once in ten times, counted out.
+    #[test]
+    fn binomial_shares_are_those_of_tosses() {
+        for (most, trials, chance, share) in [
+            (0, 6, 0.5, 1.0 / 64.0),
+            (3, 6, 0.5, 42.0 / 64.0),
+            (1, 4, 0.1, 0.6561 + 0.2916),
+            (39, 100, 0.5, 0.017_600_1),
+            (6, 6, 0.5, 1.0),
+        ] {
+            let found = binomial_cdf(most, trials, chance);
+            assert!((found - share).abs() < 1e-7, "{most} of {trials}: {found}");
         }
     }
 

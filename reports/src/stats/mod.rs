@@ -7,7 +7,9 @@
 mod distributions;
 mod steady;
 
-pub use distributions::{normal_cdf, normal_quantile, student_t_cdf, student_t_quantile};
+pub use distributions::{
+    binomial_cdf, normal_cdf, normal_quantile, student_t_cdf, student_t_quantile,
+};
 pub use steady::{FEWEST_BATCHES, mser5};
 
 use crate::distribution::as_f64;

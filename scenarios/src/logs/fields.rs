@@ -24,6 +24,7 @@ pub(crate) enum Field {
     Sender,
     Session,
     Cached,
+    Id,
     CallType,
     Metadata,
 }
@@ -62,13 +63,14 @@ impl Field {
             Self::Sender => "sender",
             Self::Session => "session",
             Self::Cached => "cached",
+            Self::Id => "id",
             Self::Provider | Self::CallType | Self::Metadata => return None,
         })
     }
 }
 
 /// Names that `--columns` takes, in the order of [`Field`].
-const NAMED: [Field; 18] = [
+const NAMED: [Field; 19] = [
     Field::Start,
     Field::End,
     Field::LatencyMs,
@@ -87,6 +89,7 @@ const NAMED: [Field; 18] = [
     Field::Sender,
     Field::Session,
     Field::Cached,
+    Field::Id,
 ];
 
 /// Which column of a CSV means what, as `start=created_at,latency_ms=duration`.
@@ -136,7 +139,7 @@ impl ColumnMap {
 }
 
 /// Columns of LiteLLM's spend logs (1.110) that are read.
-pub(crate) const SPEND: [(&str, Field); 17] = [
+pub(crate) const SPEND: [(&str, Field); 18] = [
     ("startTime", Field::Start),
     ("endTime", Field::End),
     ("request_duration_ms", Field::LatencyMs),
@@ -151,6 +154,7 @@ pub(crate) const SPEND: [(&str, Field); 17] = [
     ("user", Field::Sender),
     ("session_id", Field::Session),
     ("cache_hit", Field::Cached),
+    ("request_id", Field::Id),
     ("call_type", Field::CallType),
     ("metadata", Field::Metadata),
     ("stream", Field::Stream),

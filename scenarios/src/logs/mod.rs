@@ -18,6 +18,7 @@ mod requests;
 mod rows;
 mod spans;
 mod spend;
+mod twice;
 
 use std::collections::BTreeMap;
 

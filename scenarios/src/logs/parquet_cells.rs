@@ -49,6 +49,7 @@ pub(crate) fn accepted(field: Field, of: &ArrowDataType) -> Option<&'static str>
         | Field::Sender
         | Field::Session
         | Field::Cached
+        | Field::Id
         | Field::CallType => (
             is_text || is_number || is_truth || is_uuid,
             "text, numbers, or true and false",

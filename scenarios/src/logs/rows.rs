@@ -9,6 +9,7 @@ use super::{
     requests::mark_arrivals,
     spans,
     spend::{self, Call},
+    twice::{Mark, TWICE, hashed, repeated},
 };
 use crate::{
     error::ScenarioError,
@@ -30,7 +31,7 @@ pub(crate) struct Source {
 #[derive(Debug, Default)]
 pub(crate) struct Rows {
     rows: Vec<LogRow>,
-    sessions: Vec<Option<usize>>,
+    marks: Vec<Mark>,
     models: Names,
     deployment_ids: Names,
     deployments: Vec<LogDeployment>,
@@ -110,15 +111,15 @@ impl Rows {
     pub(crate) fn take(&mut self, record: &Record<'_>) {
         self.books.read += 1;
         match self.row(record) {
-            Ok((row, session)) => {
+            Ok((row, mark)) => {
                 self.rows.push(row);
-                self.sessions.push(session);
+                self.marks.push(mark);
             }
             Err((reason, found)) => self.drop_row(reason, &found, record.line),
         }
     }
 
-    fn row(&mut self, record: &Record<'_>) -> Result<(LogRow, Option<usize>), Dropped> {
+    fn row(&mut self, record: &Record<'_>) -> Result<(LogRow, Mark), Dropped> {
         let call = match self.source.is_spend {
             true => spend::call(record)?,
             false => Call::plain(record)?,
@@ -164,7 +165,8 @@ impl Rows {
             sender,
             is_arrival: true,
         };
-        Ok((row, session))
+        let id = record.get(Field::Id).map(hashed);
+        Ok((row, Mark { id, session }))
     }
 
     fn deployment(&mut self, id: &str, model: usize, call: &Call<'_>) -> usize {
@@ -274,8 +276,8 @@ impl Rows {
     pub(crate) fn finish(self) -> Result<Log, ScenarioError> {
         let Self {
             mut rows,
-            sessions,
-            books,
+            marks,
+            mut books,
             ..
         } = self;
         let told = |(reason, (count, first)): (&&'static str, &(u64, String))| {
@@ -303,8 +305,25 @@ impl Rows {
         }
         let mut order: Vec<usize> = (0..rows.len()).collect();
         order.sort_by_key(|&at| rows[at].start_ns);
-        let sessions: Vec<Option<usize>> = order.iter().map(|&at| sessions[at]).collect();
+        let marks: Vec<Mark> = order.iter().map(|&at| marks[at]).collect();
         rows.sort_by_key(|row| row.start_ns);
+        let repeated = repeated(&rows, &marks);
+        if let Some(first) = repeated.iter().position(|again| *again) {
+            let began_s = rows[first].start_ns as f64 / 1e9;
+            let count = repeated.iter().filter(|again| **again).count() as u64;
+            let told = format!("the first began at second {began_s:.3} of the log's clock");
+            books.dropped.insert(TWICE, (count, told));
+        }
+        let once = |at: &usize| !repeated[*at];
+        let sessions: Vec<Option<usize>> = (0..rows.len())
+            .filter(once)
+            .map(|at| marks[at].session)
+            .collect();
+        let mut at = 0;
+        rows.retain(|_| {
+            at += 1;
+            !repeated[at - 1]
+        });
         mark_arrivals(&mut rows, &sessions);
         Ok(Log {
             rows,

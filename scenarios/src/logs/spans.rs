@@ -69,6 +69,7 @@ pub(crate) fn take(span: &Map<String, Value>, line: u64, rows: &mut Rows) {
         top(&["endTimeUnixNano", "end_time_unix_nano", "end_time"]).as_deref(),
     );
     keep(Field::Session, top(&["traceId", "trace_id"]).as_deref());
+    keep(Field::Id, top(&["spanId", "span_id"]).as_deref());
     let provider = get(&["gen_ai.provider.name", "gen_ai.system"]);
     let name = model.unwrap_or("model");
     let full = provider.map_or_else(|| name.to_owned(), |provider| format!("{provider}/{name}"));

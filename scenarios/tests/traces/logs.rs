@@ -259,6 +259,38 @@ fn a_log_that_never_tells_of_ends_is_one_of_answers() {
 }
 
 #[test]
+fn a_row_that_stands_twice_counts_once() {
+    let file = |name: &str, text: &str| LogInput::Text {
+        file: name.to_owned(),
+        text: text.to_owned(),
+    };
+    let read_both = |one: &str, other: &str, columns: &str| {
+        let options = LogOptions {
+            columns: ColumnMap::parse(columns).unwrap_or_default(),
+            time_unit: None,
+        };
+        read_logs(&[file("one", one), file("other", other)], &options).unwrap()
+    };
+    let once = read(SPEND, "").unwrap();
+    let twice = read_both(SPEND, SPEND, "");
+
+    assert_eq!(twice.rows, once.rows);
+    assert_eq!(twice.books.read, 8);
+    assert_eq!(twice.books.dropped["a row that stands twice"].0, 3);
+    // A retry may have the id of its request: it begins later.
+    let later = SPEND.replace("2026-11-29T22:40:12Z", "2026-11-29T22:40:12.5Z");
+    assert_eq!(read_both(SPEND, &later, "").rows.len(), 4);
+
+    // Without ids a fine clock tells as well; a coarse one does not, and nothing is dropped.
+    let (fine, coarse) = ("t,d\n1.0000012,5\n2.0000034,5\n", "t,d\n1,5\n1,5\n2,5\n");
+    let map = "start=t,latency_ms=d";
+    assert_eq!(read_both(fine, fine, map).rows.len(), 2);
+    assert_eq!(read_both(coarse, coarse, map).rows.len(), 6);
+    let named = "t,d,n\n1,5,a\n1,5,a\n1,5,b\n";
+    assert_eq!(read(named, &format!("{map},id=n")).unwrap().rows.len(), 2);
+}
+
+#[test]
 fn a_file_is_taken_by_its_first_bytes() {
     let of = |name: &str, bytes: &[u8]| LogInput::of(name, bytes.to_vec());
     assert!(matches!(

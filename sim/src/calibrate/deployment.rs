@@ -101,6 +101,11 @@ pub(crate) fn fit(
             answered.len()
         ));
     }
+    if let Some(limit) = limit.as_ref().filter(|_| !hangs && latency.is_some()) {
+        unknown.extend(limit.told(id, answered.len()));
+    }
+    let failures = FailureFit::of(window, span, &rows, limit, hangs);
+    unknown.extend(failures.told(id));
     let tokens = |row: &LogRow| {
         f64::from(row.prompt_tokens.unwrap_or(0)) + f64::from(row.output_tokens.unwrap_or(0))
     };
@@ -115,7 +120,7 @@ pub(crate) fn fit(
         attempts: rows.len(),
         answers: answered.len(),
         quota: QuotaFit::of(&per_minute(rows.iter().map(minute_of))),
-        failures: FailureFit::of(window, &rows, limit, hangs),
+        failures,
         latency,
     })
 }

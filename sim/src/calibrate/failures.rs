@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 
 use reports::{
-    fits::{BurstFit, Fitted, LatencyFit, OutageFit, Tried, outages},
+    fits::{BurstFit, Fitted, Lasting, LatencyFit, OutageFit, Tried, outages},
     stats::{size, wilson},
 };
 use scenarios::logs::{LogResult, LogRow};
 use serde::Serialize;
 
-use super::window::Window;
+use super::window::{Span, Window};
 
 /// A time limit that attempts ran into.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
@@ -43,8 +43,10 @@ pub struct FailureFit {
     pub hangs: Option<Fitted>,
     /// Times in which nearly everything failed, with their most frequent status.
     pub outages: Vec<(OutageFit, u16)>,
-    /// Median and sigma of the lengths of outages, if there are enough.
-    pub outage_lengths: Option<(Fitted, Fitted)>,
+    /// How long outages last, those of ten seconds and more; `None` with too few.
+    pub outage_lengths: Option<Lasting>,
+    /// How long it is from the end of one to the beginning of the next; `None` with too few.
+    pub outage_gaps: Option<Lasting>,
     /// Errors of the server in bursts, with their most frequent status; they are then not in `errors`.
     pub bursts: Option<(BurstFit, u16)>,
     /// Errors outside of outages, by status.
@@ -73,6 +75,20 @@ impl TimeLimit {
         is_timeout(row) && took_s(row).is_some_and(|s| is_near(s, self.after_s))
     }
 
+    /// What it hides, if that is a hundredth of the answers or more.
+    pub(crate) fn told(&self, id: &str, answers: usize) -> Option<String> {
+        let share = size(self.attempts) / size(self.attempts + answers);
+        (share >= 0.01).then(|| {
+            format!(
+                "{id}: {} attempts ({:.1} %) were cut off after {:.1} s; how long they would have taken follows from the \
+                 shape of the fit alone, and so do quantiles beyond that time",
+                self.attempts,
+                100.0 * share,
+                self.after_s
+            )
+        })
+    }
+
     /// Whether what it cut off would never have been answered: by the times of those that were, less than
     /// a tenth as many would be so slow.
     pub(crate) fn are_hangs(&self, fit: &LatencyFit, further: &[f64], attempts: usize) -> bool {
@@ -85,6 +101,7 @@ impl TimeLimit {
 impl FailureFit {
     pub(crate) fn of(
         window: &Window,
+        span: Span,
         rows: &[&LogRow],
         limit: Option<TimeLimit>,
         hang: bool,
@@ -122,13 +139,28 @@ impl FailureFit {
         let alone = |row: &&&LogRow| !(is_cut(row) || bursts.is_some() && is_server(row));
         let hung = calm.iter().filter(|row| is_cut(row)).count();
         Self {
-            outage_lengths: OutageFit::durations(&found),
+            outage_lengths: OutageFit::lengths(&found),
+            outage_gaps: OutageFit::gaps(&found, span.1, &window.holes_in(span)),
             outages: found.iter().map(with_status).collect(),
             errors: error_shares(calm.iter().filter(alone), calm.len()),
             hangs: (hang && hung > 0).then(|| proportion(hung, calm.len())),
             bursts,
             limit,
         }
+    }
+}
+
+impl FailureFit {
+    /// What of its outages is not known, and what the scenario has instead.
+    pub(crate) fn told(&self, id: &str) -> Option<String> {
+        let known = self.outage_lengths.is_some() && self.outage_gaps.is_some();
+        (!self.outages.is_empty() && !known).then(|| {
+            format!(
+                "{id}: its outages ({}) are too few to tell how long they last and how far apart they are (five whole \
+                 ones are needed, and five times between them); the scenario has those of the log, when they were",
+                self.outages.len()
+            )
+        })
     }
 }
 

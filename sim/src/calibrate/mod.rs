@@ -7,6 +7,7 @@
 
 mod deployment;
 mod failures;
+mod fault_text;
 mod grain;
 mod held_out;
 mod pairs;

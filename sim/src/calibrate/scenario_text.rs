@@ -8,7 +8,7 @@ use reports::fits::{Fitted, LatencyFit, LogNormalPart, QuotaFit, QuotaKind, Toke
 
 use router::{Epoch, Instant};
 
-use super::{Calibration, DeploymentFit, failures::FailureFit, window::span_text};
+use super::{Calibration, DeploymentFit, fault_text::faults, window::span_text};
 
 /// The whole file.
 pub(crate) fn text(found: &Calibration, source: &str) -> String {
@@ -146,9 +146,9 @@ fn latency(deployment: &DeploymentFit, usual: Option<&LatencyFit>) -> String {
             fit.used[0],
             fit.used[1],
             fit.used[2],
-            interval(&fit.first_quantiles[0]),
-            interval(&fit.first_quantiles[1]),
-            interval(&fit.first_quantiles[2]),
+            seen_interval(&fit.first_quantiles[0]),
+            seen_interval(&fit.first_quantiles[1]),
+            seen_interval(&fit.first_quantiles[2]),
         ),
         None => "NOT KNOWN: too few answers; that of the busiest deployment".to_owned(),
     };
@@ -238,70 +238,6 @@ fn quota(quota: Option<&QuotaFit>) -> String {
     }
 }
 
-fn faults(failures: &FailureFit, quota: Option<&QuotaFit>) -> String {
-    let mut lines = Vec::new();
-    for (outage, status) in failures.outages.iter().take(MOST_OUTAGES) {
-        let from = precise(outage.from_s.value.max(0.0));
-        let to = precise(outage.to_s.value.max(0.0) + 0.001);
-        let origin = format!(
-            "{} attempts, {:.0} % failed, {}",
-            outage.attempts,
-            100.0 * outage.severity,
-            span_text(outage.to_s.value - outage.from_s.value)
-        );
-        lines.push(match outage.severity >= WHOLE {
-            true => format!("{{outage: {{from_s: {from}, to_s: {to}, status: {status}}}}}  # {origin}"),
-            false => format!(
-                "{{error_rate: {{from_s: {from}, to_s: {to}, share: {}, status: {status}}}}}  # {origin}",
-                number(outage.severity)
-            ),
-        });
-    }
-    if let Some(QuotaFit::Unsteady { share, rejected }) = quota {
-        lines.push(format!(
-            "{{rate_limit_storm: {{share: {}}}}}  # {rejected} attempts got 429 without a steady limit behind it",
-            number(*share)
-        ));
-    }
-    if let Some(hangs) = &failures.hangs {
-        lines.push(format!(
-            "{{hang: {{share: {}}}}}  # {} of the attempts never ended before the limit",
-            number(hangs.value),
-            interval(hangs)
-        ));
-    }
-    if let Some((bursts, status)) = &failures.bursts {
-        lines.push(format!(
-            "{{bursty: {{good_mean_s: {}, bad_mean_s: {}, good_error_share: {}, bad_error_share: {}, \
-             status: {status}}}}}  # bad for {} s, then {} fail",
-            number(bursts.good_mean_s.value),
-            number(bursts.bad_mean_s.value),
-            number(bursts.good_error_share.value),
-            number(bursts.bad_error_share.value),
-            interval(&bursts.bad_mean_s),
-            interval(&bursts.bad_error_share)
-        ));
-    }
-    for error in &failures.errors {
-        lines.push(format!(
-            "{{error_rate: {{share: {}, status: {}, after_ms: {}}}}}  # {}, {} attempts",
-            number(error.share.value),
-            error.status,
-            number(error.after_ms),
-            interval(&error.share),
-            error.attempts
-        ));
-    }
-    if lines.is_empty() {
-        return String::new();
-    }
-    let lines: Vec<String> = lines
-        .iter()
-        .map(|line| format!("      - {line}\n"))
-        .collect();
-    format!("    faults:\n{}", lines.concat())
-}
-
 fn arrivals(found: &Calibration) -> String {
     let fit = &found.traffic.arrivals;
     let mean = number(fit.per_second.value);
@@ -325,7 +261,7 @@ fn arrivals(found: &Calibration) -> String {
     let spec = match (&found.traffic.hours, &fit.curve) {
         (Some(hours), _) => format!(
             "{{daily: {{per_second: {mean}, hours: [{}]{cv}}}}}",
-            list(hours)
+            list(&hours.iter().map(|hour| hour.value).collect::<Vec<_>>())
         ),
         (None, Some(curve)) => format!(
             "{{curve: {{step_s: {}, per_second: [{}]{cv}}}}}",
@@ -375,7 +311,7 @@ pub(crate) fn number(value: f64) -> String {
 }
 
 /// Seven significant digits, for shares that are to add up.
-fn precise(value: f64) -> String {
+pub(crate) fn precise(value: f64) -> String {
     digits(value, 6.0)
 }
 
@@ -410,6 +346,14 @@ pub(crate) fn interval(fitted: &Fitted) -> String {
     }
 }
 
+/// The same of something that has none only where too little was seen.
+pub(crate) fn seen_interval(fitted: &Fitted) -> String {
+    match (fitted.low, fitted.high) {
+        (Some(_), Some(_)) => interval(fitted),
+        _ => format!("{} (too few for an interval)", number(fitted.value)),
+    }
+}
+
 /// Text between double quotes as YAML and JSON have it.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
@@ -424,7 +368,3 @@ fn commented(text: &str) -> String {
 
 /// Less is as good as nothing.
 const NOTHING: f64 = 1e-9;
-/// From this share of failures on, everything failed.
-const WHOLE: f64 = 0.97;
-/// Outages that are written down one by one.
-const MOST_OUTAGES: usize = 50;

@@ -4,7 +4,7 @@ use reports::fits::{Fitted, QuotaFit, QuotaKind};
 
 use super::{
     Calibration, DeploymentFit, HeldOutDeployment,
-    scenario_text::{interval, number},
+    scenario_text::{interval, number, seen_interval},
     window::span_text,
 };
 
@@ -95,7 +95,18 @@ fn of_deployment(deployment: &DeploymentFit, tested: Option<&HeldOutDeployment>)
             .sum();
         let count = failures.outages.len();
         let noun = if count == 1 { "outage" } else { "outages" };
-        parts.push(format!("{count} {noun}, {} together", span_text(down)));
+        let like = failures.outage_lengths.zip(failures.outage_gaps);
+        let like = like.map_or_else(String::new, |(lengths, gaps)| {
+            format!(
+                " ({} s long in the median, {} s apart on average)",
+                interval(&lengths.median_s),
+                interval(&gaps.mean_s)
+            )
+        });
+        parts.push(format!(
+            "{count} {noun}, {} together{like}",
+            span_text(down)
+        ));
     }
     if let Some((bursts, _)) = &failures.bursts {
         parts.push(format!(
@@ -133,7 +144,7 @@ fn latency(deployment: &DeploymentFit, tested: Option<&HeldOutDeployment>) -> St
     };
     let told = format!(
         "{what} after {} ms (median)",
-        interval(&fit.first_quantiles[0])
+        seen_interval(&fit.first_quantiles[0])
     );
     let Some(tested) = tested.filter(|tested| !tested.quantiles.is_empty()) else {
         return format!("{told}, not tested: too few answers in the last quarter");

@@ -1,7 +1,7 @@
 //! Who asks what, when, as a log shows it.
 
 use reports::{
-    fits::{ArrivalFit, TokenLengths},
+    fits::{ArrivalFit, Fitted, TokenLengths},
     stats::size,
 };
 use scenarios::logs::{Log, LogResult, LogRow};
@@ -20,7 +20,7 @@ pub struct TrafficFit {
     /// For the picture: seconds of the run, and requests a second around then.
     pub seen: Vec<(f64, f64)>,
     /// Mean rate of each hour of the day (UTC) ÷ mean rate, if the log spans two days or more.
-    pub hours: Option<Vec<f64>>,
+    pub hours: Option<Vec<Fitted>>,
     /// Tokens of prompts; `None` if the log has too few.
     pub prompt: Option<TokenLengths>,
     /// Tokens of answers.
@@ -123,8 +123,9 @@ fn models(log: &Log, asked: &[&&LogRow]) -> Vec<(String, f64)> {
     shares
 }
 
-/// The rate of each hour of the day over the days of a log, by the time that the log covers of it.
-fn hours(window: &Window, times: &[f64], arrivals: &ArrivalFit) -> Option<Vec<f64>> {
+/// The rate of each hour of the day over the days of a log, by the time that the log covers of it. Its interval is
+/// that of a count which varies as gaps do, given all requests: cv² · (1/count − 1/all) in the logarithm.
+fn hours(window: &Window, times: &[f64], arrivals: &ArrivalFit) -> Option<Vec<Fitted>> {
     if !window.is_dated || window.span_s < TWO_DAYS_S || arrivals.curve.is_none() {
         return None;
     }
@@ -149,9 +150,17 @@ fn hours(window: &Window, times: &[f64], arrivals: &ArrivalFit) -> Option<Vec<f6
         at += 10.0;
     }
     let mean = arrivals.per_second.value;
-    let factor = |n: usize| match covered[n] > 0.0 {
-        true => counts[n] / covered[n] / mean,
-        false => 1.0,
+    let factor = |n: usize| {
+        if covered[n] <= 0.0 || counts[n] <= 0.0 {
+            return Fitted::bare(if covered[n] > 0.0 { 0.0 } else { 1.0 });
+        }
+        let factor: f64 = counts[n] / covered[n] / mean;
+        let variance = (1.0 / counts[n] - 1.0 / size(times.len())).max(0.0);
+        let reach = Z_95 * arrivals.cv.value * variance.sqrt();
+        Fitted::within(
+            factor,
+            (factor * libm::exp(-reach), factor * libm::exp(reach)),
+        )
     };
     Some((0..24).map(factor).collect())
 }
@@ -194,6 +203,7 @@ fn ranks(values: &[f64]) -> Vec<f64> {
     ranks
 }
 
+const Z_95: f64 = 1.959_963_984_540_054;
 const MOST_BINS: f64 = 240.0;
 const TWO_DAYS_S: f64 = 172_800.0;
 const LEAST_FOR_CORRELATION: usize = 50;

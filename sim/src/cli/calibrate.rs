@@ -12,7 +12,7 @@ pub(crate) struct CalibrateArgs {
     pub(crate) logs: Vec<PathBuf>,
     /// Which column means what, for a table that is not LiteLLM's: start is needed; known are end, latency_ms,
     /// latency_s, first_token_at, first_token_ms, first_token_s, model, deployment, litellm_model,
-    /// prompt_tokens, output_tokens, status, error_code, stream, sender, session and cached.
+    /// prompt_tokens, output_tokens, status, error_code, stream, sender, session, cached and id.
     #[arg(long, value_name = "NAME=COLUMN,…")]
     pub(crate) columns: Option<String>,
     /// What numbers in columns of times count, where their size does not tell.

@@ -58,7 +58,7 @@ fn a_quota_is_sized_by_arithmetic_where_arithmetic_is_enough() {
     let rows: Vec<Vec<&str>> = left
         .stdout
         .lines()
-        .filter(|line| line.starts_with("  ") && line.contains(" out"))
+        .filter(|line| line.starts_with("  ") && line.contains(" out") && !line.contains('█'))
         .map(|line| {
             line.split("  ")
                 .map(str::trim)
@@ -68,6 +68,17 @@ fn a_quota_is_sized_by_arithmetic_where_arithmetic_is_enough() {
         .collect();
     let sizes: Vec<&str> = rows.iter().map(|row| row[2]).collect();
     assert_eq!(sizes, ["2", "3", "5", "6"], "{}", left.stdout);
+    let bars = left
+        .stdout
+        .split("Deployments of `chat` that each load needs")
+        .nth(1);
+    let bars: Vec<&str> = bars.unwrap_or_default().lines().skip(1).collect();
+    assert_eq!(
+        bars.len(),
+        5,
+        "now, and each load with what is out: {bars:?}"
+    );
+    assert!(bars[4].ends_with("████ 6"), "{bars:?}");
     let page = folder.read("routelab-report/index.html");
     assert!(page.contains("What is needed"), "the table is on the page");
     assert!(folder.path("routelab-report/plots/capacity.svg").exists());

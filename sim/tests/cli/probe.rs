@@ -29,6 +29,18 @@ fn a_surge_that_retries_keep_alive_is_told_apart_from_one_that_passes() {
         "{with}"
     );
     assert!(with.contains("a metastable state"), "{with}");
+    let picture = left
+        .stdout
+        .split("░ is the push")
+        .nth(1)
+        .unwrap_or_default();
+    let ends = |arm: &str| {
+        let mut lines = picture.lines();
+        let line = lines.find(|line| line.trim_start().starts_with(arm));
+        line.and_then(|line| line.chars().last())
+    };
+    assert_eq!(ends("num_retries 0"), Some('█'), "{}", left.stdout);
+    assert_eq!(ends("num_retries 3"), Some('▁'), "{}", left.stdout);
     let page = folder.read("routelab-report/index.html");
     assert!(page.contains("What the push did"));
     assert!(folder.path("routelab-report/plots/recovery.svg").exists());
@@ -102,6 +114,31 @@ fn an_outage_can_be_the_push_and_json_the_answer() {
         .filter_map(serde_json::Value::as_f64)
         .fold(1.0, f64::min);
     assert!(lowest < 0.1, "{lowest}");
+}
+
+#[test]
+fn pictures_are_left_out_where_the_output_is_too_narrow() {
+    let folder = Folder::new("probe-narrow").with("flaky.yaml", FLAKY);
+    let asked = |columns: &str| {
+        let more = [
+            "--no-report",
+            "--push",
+            "outage",
+            "--watch",
+            "60",
+            "--step",
+            "20",
+        ];
+        let mut command =
+            folder.command(&[&["probe", "flaky.yaml", "--reps", "6"][..], &more].concat());
+        let output = command.env("COLUMNS", columns).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let (wide, narrow) = (asked("120"), asked("60"));
+
+    assert!(wide.contains("Answered well, from "), "{wide}");
+    assert!(!narrow.contains("Answered well, from "), "{narrow}");
+    assert!(wide.starts_with(&narrow), "all else stays as it is");
 }
 
 #[test]

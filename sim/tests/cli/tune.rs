@@ -57,6 +57,8 @@ fn the_answer_is_told_proved_and_written_into_the_config() {
     assert!(left.stdout.starts_with("Use "), "{}", left.stdout);
     assert!(left.stdout.contains("num_retries: "), "{}", left.stdout);
     assert!(left.stdout.contains("Attempts at most"), "{}", left.stdout);
+    let picture = "(across): A is advised, P the present settings";
+    assert!(left.stdout.contains(picture), "{}", left.stdout);
     let patched = folder.read("better.yaml");
     assert!(patched.starts_with("# ours\n"), "{patched}");
     assert!(

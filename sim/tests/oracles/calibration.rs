@@ -230,6 +230,53 @@ fn a_heavy_tail_errors_an_outage_and_a_quota_are_given_back() {
         "{outage:?}"
     );
     assert!(us.errors.is_empty(), "{us:?}");
+    let told = found.unknown.join("\n");
+    assert!(
+        told.contains("us: its outages (1) are too few to tell how long they last"),
+        "{told}"
+    );
+}
+
+#[test]
+fn outages_by_the_dozen_tell_how_long_they_are_and_how_far_apart() {
+    let found = Truth {
+        seed: 6,
+        duration_s: 10_800,
+        us: "{latency: {first_token: {log_normal: {median_ms: 300, sigma: 0.3}}}, \
+              faults: [{incidents: {like: open_ai, gap_mean_s: 600, gap_cv: 0.5, duration_median_s: 90, \
+              duration_sigma: 0.4, degraded_share: 0, partial_share: 0, status: 503}}]}",
+        ..Truth::PLAIN
+    }
+    .calibrated();
+
+    let failures = &of(&found, "us").failures;
+    let (lengths, gaps) = (
+        failures.outage_lengths.unwrap(),
+        failures.outage_gaps.unwrap(),
+    );
+    assert!(
+        lengths.median_s.holds(90.0) && lengths.sigma.holds(0.4),
+        "{lengths:?}"
+    );
+    assert!(gaps.mean_s.holds(600.0) && gaps.cv.holds(0.5), "{gaps:?}");
+    // The scenario has those of the log, and beside them a line that draws others.
+    let text = found.scenario("spend.csv");
+    let others = "# Others like these, in their place: {incidents: {gap_mean_s: ";
+    assert!(
+        text.contains("outage: {from_s: ") && text.contains(others),
+        "{text}"
+    );
+    load(text.replace("# Others like these, in their place: ", "- "));
+    // Hundreds are not written down one by one.
+    let mut many = found.clone();
+    let us = many.deployments.iter_mut().find(|d| d.id == "us").unwrap();
+    us.failures.outages = us.failures.outages.repeat(10);
+    let text = many.scenario("spend.csv");
+    assert!(
+        text.contains("- {incidents: {") && !text.contains("outage: {from_s"),
+        "{text}"
+    );
+    load(text);
 }
 
 #[test]

@@ -246,8 +246,17 @@ fn tested(found: &Calibration) -> FitTable {
 fn latency(found: &Calibration) -> FitTable {
     let rows = found.deployments.iter().map(|of| {
         let fit = of.latency.as_ref();
-        let quantile =
-            |at: usize| fit.map_or_else(String::new, |f| interval(&f.first_quantiles[at], 1.0));
+        let quantile = |at: usize| {
+            let found = fit.map(|fit| fit.first_quantiles[at]);
+            let few = |of: &Fitted| {
+                if of.low.is_none() {
+                    " (too few for an interval)"
+                } else {
+                    ""
+                }
+            };
+            found.map_or_else(String::new, |of| interval(&of, 1.0) + few(&of))
+        };
         let token = fit.and_then(|fit| fit.per_token_median);
         vec![
             of.id.clone(),

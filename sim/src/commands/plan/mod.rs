@@ -93,7 +93,8 @@ fn give_out(format: Format, record: &CapacityRecord) -> Result<(), Complaint> {
         Format::Markdown => output::print(&reports::capacity_markdown(record)),
         Format::Console | Format::Csv => {
             let text = finding.join("\n") + "\n\n" + &reports::capacity_table(record);
-            output::print(&text)
+            let picture = output::fitting(reports::capacity_picture(record));
+            output::print(&(text + &picture))
         }
     }
 }

@@ -80,7 +80,9 @@ fn give_out(format: Format, record: &ProbeRecord) -> Result<(), Complaint> {
         }
         Format::Markdown => output::print(&reports::probe_markdown(record)),
         Format::Console | Format::Csv => {
-            output::print(&(finding.join("\n") + "\n\n" + &reports::probe_table(record)))
+            let text = finding.join("\n") + "\n\n" + &reports::probe_table(record);
+            let picture = output::fitting(reports::probe_picture(record));
+            output::print(&(text + &picture))
         }
     }
 }

@@ -77,7 +77,7 @@ pub(super) fn tune(args: &TuneArgs) -> Result<Ended, Complaint> {
             note(told.trim());
         }
     } else {
-        output::print(&(answer.text() + told))?;
+        output::print(&(answer.text() + &output::fitting(answer.picture()) + told))?;
     }
     report?;
     patch?;

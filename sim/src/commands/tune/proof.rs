@@ -3,7 +3,7 @@
 //! choosing among finalists flatters the numbers that are told.
 
 use reports::{
-    RunRecord, SweepRecord,
+    Metric, RunRecord, SweepRecord,
     stats::{self, Estimate},
 };
 use router::Seed;
@@ -105,6 +105,13 @@ impl Proof {
     pub(super) fn advised(&self) -> Candidate {
         let worth_it = self.check.as_ref().is_some_and(Check::is_worth_it);
         self.candidates[if worth_it { self.best } else { 0 }].clone()
+    }
+
+    /// A candidate's mean of a metric over its runs in the first scenario.
+    pub(super) fn mean(&self, candidate: usize, metric: &dyn Metric) -> Option<f64> {
+        let runs = self.records.chunks(self.values[0].len()).nth(candidate)?;
+        let values: Option<Vec<f64>> = runs.iter().map(|run| metric.value(run)).collect();
+        values.map(|values| stats::mean(&values))
     }
 
     /// The runs in the first scenario, as a sweep over the candidates.

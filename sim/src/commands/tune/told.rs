@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use reports::{Metric, stats};
+use reports::{FrontierCandidate, Metric, stats, text_frontier};
 use serde_json::json;
 use sim::tune::{Candidate, Found, Objective, Relation, Space};
 
@@ -219,6 +219,43 @@ impl Answer<'_> {
             );
         }
         text
+    }
+
+    /// What more of the objective costs: of the first limit's metric, or without a limit of p99 latency.
+    pub(super) fn picture(&self) -> String {
+        let up = self.objective.metric;
+        let bound = self.objective.bounds.first().map(|bound| bound.metric);
+        let latency = || reports::metric("latency_p99_ms");
+        let Some(across) = bound.or_else(latency) else {
+            return String::new();
+        };
+        let advised = self.proof.advised();
+        let candidates = self.proof.candidates.iter().zip(&self.proof.values);
+        let dots = candidates
+            .enumerate()
+            .filter_map(|(at, (candidate, values))| {
+                Some(FrontierCandidate {
+                    up: mean(values, 0)?,
+                    across: match bound {
+                        Some(_) => mean(values, 1)?,
+                        None => self.proof.mean(at, across)?,
+                    },
+                    letter: match (at, *candidate == advised) {
+                        (_, true) => Some('A'),
+                        (0, false) => Some('P'),
+                        (_, false) => None,
+                    },
+                })
+            });
+        let picture = text_frontier(across, up, &dots.collect::<Vec<_>>());
+        match picture.is_empty() {
+            true => picture,
+            false => format!(
+                "\n{} (up) against {} (across): A is advised, P the present settings, ● nobody beats in both\n{picture}",
+                up.title(),
+                across.title().to_lowercase(),
+            ),
+        }
     }
 
     /// Everybody in the proof.
