@@ -12,6 +12,8 @@ pub use distributions::{
 };
 pub use steady::{FEWEST_BATCHES, mser5};
 
+use std::sync::OnceLock;
+
 use crate::distribution::as_f64;
 
 /// The confidence of every interval in a report.
@@ -215,8 +217,13 @@ pub fn ratio(pairs: &[(f64, f64)]) -> Option<Estimate> {
     mean_interval(&pseudo?)
 }
 
+/// The quantile that every interval takes. A large grid asks for it a hundred thousand times with the same
+/// degrees, so that it is found once for each.
 fn t_for(degrees: usize) -> f64 {
-    student_t_quantile(f64::midpoint(1.0, CONFIDENCE), size(degrees))
+    static FOUND: [OnceLock<f64>; 64] = [const { OnceLock::new() }; 64];
+    let find = || student_t_quantile(f64::midpoint(1.0, CONFIDENCE), size(degrees));
+    let kept = FOUND.get(degrees);
+    kept.map_or_else(find, |kept| *kept.get_or_init(find))
 }
 
 /// Their mean; of no values, not a number.
