@@ -11,14 +11,15 @@ fn at(seconds: f64) -> Instant {
     Instant::from_secs_f64(seconds)
 }
 
+const ORIGIN: Origin = Origin {
+    seed: Seed(1),
+    provider: 0,
+    fleet: None,
+};
+
 fn quota(json: &str) -> Quota {
     let spec: QuotaSpec = serde_json::from_str(json).unwrap();
-    let origin = Origin {
-        seed: Seed(1),
-        provider: 0,
-        fleet: None,
-    };
-    Quota::new(&spec, origin, Epoch::default(), &Place::default()).unwrap()
+    Quota::new(&spec, ORIGIN, Epoch::default(), &Place::default()).unwrap()
 }
 
 /// A call of 100 prompt tokens that will be answered with 50.
@@ -76,4 +77,33 @@ fn of_limits_that_free_together_the_first_is_named() {
     charge(&mut quota, at(0.0));
 
     assert_eq!(quota.refusal(at(1.0), &call()).unwrap().1, Cause::Requests);
+}
+
+#[test]
+fn a_slice_must_have_room_for_a_request() {
+    let of = |per_minute: u32| {
+        let json = format!(r#"{{"requests_per_minute": {per_minute}, "request_slice_s": 1}}"#);
+        let spec: QuotaSpec = serde_json::from_str(&json).unwrap();
+        Quota::new(&spec, ORIGIN, Epoch::default(), &Place::default())
+    };
+
+    assert!(of(60).is_ok());
+    let error = of(59).unwrap_err().to_string();
+    assert!(error.contains("request_slice_s"), "{error}");
+}
+
+#[test]
+fn what_is_left_is_told_of_each_limit_that_there_is() {
+    let mut quota = quota(
+        r#"{"requests_per_minute": 4, "tokens_per_minute": 3000, "token_charge": "prompt",
+            "requests_per_day": 9}"#,
+    );
+    charge(&mut quota, at(0.0));
+    let gauges = quota.gauges(at(0.0));
+    let left = |gauge: Option<super::meter::Gauge>| gauge.map(|gauge| gauge.remaining);
+
+    assert_eq!(left(gauges.requests), Some(3));
+    assert_eq!(left(gauges.tokens), Some(2_900));
+    assert_eq!(left(gauges.output), None);
+    assert_eq!(left(gauges.day), Some(8));
 }

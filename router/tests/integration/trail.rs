@@ -73,3 +73,18 @@ fn a_retry_after_of_the_provider_is_what_is_waited() {
     assert_eq!(wait.why(), router::WaitReason::RetryAfter);
     assert!((7.0..7.75).contains(&seconds), "{seconds}");
 }
+
+#[test]
+fn each_retry_is_announced_with_its_number_and_how_many_there_may_be() {
+    let mut config = group(["a", "b"], NEW);
+    config.settings.num_retries = Some(2);
+    let mut hand = Hand::new(&config);
+
+    let turn = hand.arrive("m");
+    hand.fail_until_done(turn, 500);
+
+    let announced = |what| hand.heard(what);
+    assert_eq!(announced("retry: 1, of: 2"), 1);
+    assert_eq!(announced("retry: 2, of: 2"), 1);
+    assert_eq!(announced("Retrying"), 2);
+}
