@@ -35,12 +35,13 @@ pub(crate) struct Cooled {
 }
 
 impl SpanUnion {
-    /// A cooldown that ends `until` begins, or one that goes on is given this end: the event
-    /// says when the deployment is a candidate again, whether or not the profile lets a renewed cooldown last longer.
+    /// A cooldown that ends `until` begins, or one that goes on is renewed: the event says when the
+    /// deployment is a candidate again, whether or not the profile lets a renewed cooldown last longer.
+    /// Another instance's that ends earlier leaves the end where it is.
     pub(crate) fn begin(&mut self, at: Instant, until: Instant, why: CooldownReason) {
         self.begun += 1;
         match &mut self.open {
-            Some(open) if at <= open.until => open.until = until.max(at),
+            Some(open) if at <= open.until => open.until = open.until.max(until),
             open => {
                 if let Some(over) = open.replace(Open {
                     from: at,
@@ -116,6 +117,14 @@ mod tests {
     fn a_renewal_that_keeps_the_first_expiry_adds_nothing() {
         assert_eq!(
             cooled(&[(0, 10), (6, 10)], 100).total,
+            Duration::from_secs(10)
+        );
+    }
+
+    #[test]
+    fn another_instances_cooldown_that_ends_earlier_cuts_nothing() {
+        assert_eq!(
+            cooled(&[(0, 10), (3, 8)], 100).total,
             Duration::from_secs(10)
         );
     }

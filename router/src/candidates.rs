@@ -91,6 +91,11 @@ impl Router {
                 _ => self.nobody_fits(now, ticket, blocking, obs),
             });
         };
+        debug_assert!(
+            self.states[deployment.index()].out_until(now).is_none()
+                && !self.config.deployments[deployment.index()].blocked,
+            "invariant 7: a deployment that is out was picked"
+        );
         let attempt = self.requests.peek(ticket).attempts;
         obs.observe(
             now,

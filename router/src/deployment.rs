@@ -148,7 +148,8 @@ impl DeploymentState {
         longer_wins: bool,
     ) -> Instant {
         let until = now + asked.length;
-        let running = now < self.cooled_until;
+        let before = self.cooled_until;
+        let running = now < before;
         if !running {
             self.cooled_since = now;
         }
@@ -159,6 +160,10 @@ impl DeploymentState {
         if moves || !longer_wins {
             self.cooldown_shown = asked;
         }
+        debug_assert!(
+            !running || self.cooled_until == before || (longer_wins && before < self.cooled_until),
+            "invariant 8: the end of a running cooldown moved"
+        );
         self.cooled_until
     }
 }

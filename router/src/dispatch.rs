@@ -155,6 +155,10 @@ impl Router {
                 return Err(self.slots_are_full(now, ticket, deployment, limit, obs));
             }
             slots.slots_taken += 1;
+            debug_assert!(
+                slots.parked.is_empty(),
+                "invariant 5: a slot is free while somebody waits for it"
+            );
             holds_slot = true;
         }
         let sent = self.send(now, ticket, deployment, holds_slot, obs);
@@ -290,6 +294,10 @@ impl Router {
         }
         let slots = &mut self.states[deployment.index()];
         let Some(next) = slots.parked.pop_front() else {
+            debug_assert!(
+                slots.slots_taken > 0,
+                "invariant 5: a slot is given back that nobody took"
+            );
             slots.slots_taken -= 1;
             return None;
         };
@@ -423,6 +431,10 @@ impl Router {
         };
         let state = self.requests.peek(ticket);
         let (request, caller_left) = (state.request.id, state.caller_left());
+        debug_assert!(
+            !state.holds_slot,
+            "invariant 5: request {request} is over and holds a slot"
+        );
         self.requests.remove(ticket);
         let event = match caller_left {
             Some(deployment) => Event::Cancelled {

@@ -209,7 +209,7 @@ impl InFlight {
         let entry = &mut self.slots[ticket.slot as usize];
         assert!(
             entry.active && entry.generation == ticket.generation,
-            "a token of another router"
+            "invariant 26: a token of another router, or one that was answered"
         );
         &mut entry.state
     }

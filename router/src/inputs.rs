@@ -49,6 +49,7 @@ impl Router {
     /// A request arrives.
     #[inline]
     pub fn arrive<O: Observer>(&mut self, now: Instant, request: Request, obs: &mut O) -> Turn {
+        self.goes_on(now);
         if O::INPUTS {
             obs.input(now, self, &Input::Arrive(&request));
         }
@@ -67,6 +68,7 @@ impl Router {
         attempt: &Attempt,
         obs: &mut O,
     ) -> Option<RequestId> {
+        self.goes_on(now);
         if O::INPUTS {
             obs.input(now, self, &Input::FirstToken(attempt.request));
         }
@@ -86,6 +88,7 @@ impl Router {
         outcome: &Outcome,
         obs: &mut O,
     ) -> Turn {
+        self.goes_on(now);
         if O::INPUTS {
             let request = attempt.request;
             obs.input(now, self, &Input::AttemptFinished { request, outcome });
@@ -98,6 +101,7 @@ impl Router {
     /// A wait is over.
     #[inline]
     pub fn resume<O: Observer>(&mut self, now: Instant, wait: Wait, obs: &mut O) -> Turn {
+        self.goes_on(now);
         if O::INPUTS {
             obs.input(now, self, &Input::Resume(wait.request));
         }
@@ -112,6 +116,7 @@ impl Router {
     /// If no earlier turn said that it was released.
     #[inline]
     pub fn admitted<O: Observer>(&mut self, now: Instant, parked: Parked, obs: &mut O) -> Turn {
+        self.goes_on(now);
         if O::INPUTS {
             obs.input(now, self, &Input::Admitted(parked.request));
         }
@@ -128,6 +133,7 @@ impl Router {
         held: Held,
         obs: &mut O,
     ) -> Option<RequestId> {
+        self.goes_on(now);
         if O::INPUTS {
             obs.input(now, self, &Input::Cancel(held.request()));
         }
@@ -145,6 +151,7 @@ impl Router {
         deployment: DeploymentId,
         obs: &mut O,
     ) -> bool {
+        self.goes_on(now);
         if O::INPUTS {
             obs.input(now, self, &Input::Clear(Some(deployment)));
         }
@@ -157,6 +164,7 @@ impl Router {
 
     /// Ends every cooldown; gives how many there were.
     pub fn clear_cooldowns<O: Observer>(&mut self, now: Instant, obs: &mut O) -> usize {
+        self.goes_on(now);
         if O::INPUTS {
             obs.input(now, self, &Input::Clear(None));
         }
@@ -177,6 +185,20 @@ impl Router {
     #[must_use]
     pub const fn instance(&self) -> u32 {
         self.instance
+    }
+
+    /// Time does not run back between two inputs.
+    #[inline(always)]
+    const fn goes_on(&mut self, now: Instant) {
+        #[cfg(debug_assertions)]
+        {
+            assert!(
+                now.as_nanos() >= self.latest.as_nanos(),
+                "invariant 3: the clock runs back"
+            );
+            self.latest = now;
+        }
+        let _ = now;
     }
 
     #[inline]

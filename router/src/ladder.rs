@@ -144,6 +144,7 @@ impl Router {
         let state = self.requests.peek(ticket);
         let of = state.hop.allowance.map_or(0, |a| a.retries);
         let retry = state.hop.retries + 1;
+        debug_assert!(retry <= of, "invariant 10: retry {retry} of {of}");
         obs.observe(
             now,
             &Event::Retrying {
@@ -255,11 +256,7 @@ impl Router {
         error: RouteError,
         obs: &mut impl Observer,
     ) -> Next {
-        let most = self
-            .config
-            .settings
-            .max_fallbacks
-            .unwrap_or(DEFAULT_MAX_FALLBACKS);
+        let most = self.most_fallbacks();
         let state = self.requests.get(ticket);
         let hop = state.hop;
         let excluded_before = state.rare.excluded.len();
@@ -287,6 +284,12 @@ impl Router {
         self.next_entry(now, ticket, obs)
     }
 
+    /// How deep walks may be nested.
+    fn most_fallbacks(&self) -> u32 {
+        let given = self.config.settings.max_fallbacks;
+        given.unwrap_or(DEFAULT_MAX_FALLBACKS)
+    }
+
     /// Starts the hop of the innermost walk's next entry, or ends the walk.
     fn next_entry(&mut self, now: Instant, ticket: Ticket, obs: &mut impl Observer) -> Next {
         loop {
@@ -296,6 +299,10 @@ impl Router {
             let Some((group, tier, why)) = self.entry(ticket, &walk) else {
                 return self.walk_failed(now, ticket, obs);
             };
+            debug_assert!(
+                walk.hop.depth < self.most_fallbacks(),
+                "invariant 11: a walk begins at the greatest depth"
+            );
             let once = self.config.profile.fallback_targets_once && walk.kind != WalkKind::Rest;
             let leaks = self.config.profile.order_pin_leaks;
             let inherits = self.inherited(ticket, &walk, why);

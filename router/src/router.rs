@@ -71,6 +71,9 @@ pub struct Router {
     pub(crate) all_warm_at: Instant,
     /// Scratch of the pick under way.
     pub(crate) candidates: Vec<DeploymentId>,
+    /// The moment of the latest input.
+    #[cfg(debug_assertions)]
+    pub(crate) latest: Instant,
 }
 
 impl Router {
@@ -115,6 +118,8 @@ impl Router {
             looks: None,
             all_warm_at: Instant::ZERO,
             candidates: Vec::with_capacity(config.deployments.len()),
+            #[cfg(debug_assertions)]
+            latest: Instant::ZERO,
             config: config.clone(),
         };
         router.learn_names();

@@ -199,6 +199,10 @@ impl Router {
 
     /// An attempt at a deployment is over.
     pub(crate) fn one_less_in_flight(&mut self, deployment: DeploymentId) {
+        debug_assert!(
+            self.states[deployment.index()].in_flight > 0,
+            "invariant 4: an attempt ends that was never sent"
+        );
         self.states[deployment.index()].in_flight -= 1;
         if let Some(shared) = &mut self.shared {
             shared.in_flight[deployment.index()] -= 1;

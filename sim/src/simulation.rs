@@ -19,6 +19,7 @@ use router::{
 use scenarios::{Arrival, Provenance, RunPlan};
 
 pub(crate) mod callers;
+mod drained;
 mod parked;
 
 use self::callers::Callers;
@@ -424,23 +425,6 @@ impl Simulation {
         unfinished.instance = instance;
         unfinished.state = State::Deciding;
         place
-    }
-
-    /// Nothing happens any more: every request must have been answered.
-    fn check_drained(&self, now: Instant) -> Result<(), SimError> {
-        if self.vacant.len() == self.unfinished.len() {
-            return Ok(());
-        }
-        let request = *self
-            .parked
-            .keys()
-            .next()
-            .expect("whoever else waits has an event to come");
-        Err(SimError::NeverEnds {
-            request,
-            at: now,
-            awaited: "a slot that nobody frees",
-        })
     }
 }
 

@@ -133,6 +133,13 @@ impl Quota {
 
     /// Charges an attempt that was let in, delivers `delivered` tokens and ends at `end`.
     pub(crate) fn charge(&mut self, call: &ProviderCall, delivered: u32, end: Instant) {
+        debug_assert!(
+            [&self.requests, &self.day]
+                .into_iter()
+                .flatten()
+                .all(|meter| meter.fits(1)),
+            "invariant 19: a request is let in that does not fit"
+        );
         self.requests.iter_mut().for_each(|meter| meter.take(1));
         self.day.iter_mut().for_each(|meter| meter.take(1));
         if let Some(slope) = &mut self.slope {

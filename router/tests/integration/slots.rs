@@ -136,3 +136,33 @@ fn a_failure_frees_the_slot_before_the_backoff() {
     let _ = hand.succeed(second);
     assert_eq!(hand.router.slots_taken(A), 0);
 }
+
+#[test]
+fn a_trial_that_a_limit_refuses_took_no_place_and_another_may_begin() {
+    let mut config = one_slot(OLD);
+    config.deployments[0].rpm = Some(2);
+    config
+        .settings
+        .optional_pre_call_checks
+        .enforce_model_rate_limits = true;
+    config.settings.allowed_fails = Some(0);
+    config.settings.cooldown_time = Some(std::time::Duration::from_secs(5));
+    config.settings.cooldown_recovery.one_trial = true;
+    let mut hand = Hand::new(&config);
+    let first = sent(hand.arrive("m"));
+    let second = parked(hand.arrive("m"));
+    answered(hand.fail(first, 500));
+    let second = sent(hand.admit(second));
+    hand.pass(6.0);
+
+    // The trial waits for the slot, and is refused once it has it.
+    let trial = parked(hand.arrive("m"));
+    answered(hand.succeed(second));
+    answered(hand.admit(trial));
+    hand.pass(60.0);
+
+    let again = sent(hand.arrive("m"));
+    answered(hand.succeed(again));
+    assert_eq!(hand.router.cooled_until(hand.now, A), None);
+    hand.assert_idle();
+}

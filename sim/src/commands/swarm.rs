@@ -7,7 +7,7 @@ use scenarios::RunPlan;
 use serde_json::Value;
 use sim::{
     invariants::{Checked, check_plan},
-    swarm::{Broken, Swarmed, plan_of, shrink, swarm as run_swarm, text},
+    swarm::{Broken, Swarmed, check_tree, is_own, plan_of, shrink, swarm as run_swarm, text},
 };
 
 use super::{Ended, quoted};
@@ -30,10 +30,16 @@ pub(super) fn swarm(args: &SwarmArgs) -> Result<Ended, Complaint> {
 /// A given scenario: the first replication of each arm.
 fn check_one(name: &str) -> Result<Ended, Complaint> {
     let scenario = ScenarioArgs::of_name(name).load()?;
+    let own = fs::read_to_string(name).ok();
+    let own: Option<Value> = own.and_then(|text| yaml_serde::from_str(&text).ok());
+    let own = own.filter(is_own);
     let mut told = String::new();
     let mut all = Checked::default();
     for arm in 0..scenario.arms().len() {
-        let checked = check_plan(&scenario.plan(arm, 0));
+        let checked = match &own {
+            Some(tree) => check_tree(tree),
+            None => check_plan(&scenario.plan(arm, 0)),
+        };
         all.requests += checked.requests;
         all.attempts += checked.attempts;
         for violation in checked.violations {
@@ -139,8 +145,7 @@ fn tell_broken(args: &SwarmArgs, broken: &Broken) -> Result<Ended, Complaint> {
 }
 
 fn violation_of(small: &Value) -> Option<sim::invariants::Violation> {
-    let plan = plan_of(small).ok()?;
-    check_plan(&plan).violations.into_iter().next()
+    check_tree(small).violations.into_iter().next()
 }
 
 /// How small a scenario is.

@@ -2,14 +2,15 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use reports::Recorder;
 use router::Instant;
 use scenarios::RunPlan;
 
-use super::{checker::Checker, rule::Violation};
+use super::{checker::Checker, recount::Recount, rule::Violation};
 use crate::{
     RunEnd, SimError,
     journal::{self, Head, Journal},
-    simulate,
+    recorder_setup, simulate,
 };
 
 /// What came of a plan.
@@ -56,22 +57,25 @@ fn checked(plan: &RunPlan) -> Checked {
 fn heard(plan: &RunPlan) -> Result<(RunEnd, Vec<Violation>), SimError> {
     let mut checker = Checker::new(plan)?;
     let mut journal = Journal::begin(Vec::new(), &Head::of_plan(plan)).ok();
-    let end = simulate(plan, &mut (&mut checker, &mut journal))?;
+    let mut recorder = Recorder::new(recorder_setup(plan)?);
+    let mut recount = Recount::default();
+    let written = (&mut journal, (&mut recorder, &mut recount));
+    let end = simulate(plan, &mut (&mut checker, written))?;
     let mut violations = checker.finish();
+    violations.extend(recount.differences(plan, &recorder.finish(end.end)));
     if let Some(journal) = journal {
-        violations.extend(replayed(journal));
+        violations.extend(match journal.finish() {
+            Ok(text) => replayed(&text),
+            Err(error) => Some(violation(23, format!("the journal breaks off: {error}"))),
+        });
     }
     Ok((end, violations))
 }
 
 /// A run equals the replay of its journal (invariant 23), in which there is nothing that a real router
 /// could not see: no length of an answer before it is there, no state of a provider (invariant 21).
-fn replayed(journal: Journal<Vec<u8>>) -> Option<Violation> {
-    let text = match journal.finish() {
-        Ok(text) => text,
-        Err(error) => return Some(violation(23, format!("the journal breaks off: {error}"))),
-    };
-    let what = match journal::replay(text.as_slice()) {
+fn replayed(text: &[u8]) -> Option<Violation> {
+    let what = match journal::replay(text) {
         Err(error) => format!("the journal is not one: {error}"),
         Ok(replayed) => match replayed.difference {
             Some(one) => format!(
@@ -111,6 +115,21 @@ fn named(text: &str) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::swarm::{Draws, plan_of, scenario};
+
+    #[test]
+    fn a_journal_with_another_decision_is_found_out() {
+        let plan = plan_of(&scenario(&mut Draws::of_list(Vec::new()))).unwrap();
+        let mut journal = Journal::begin(Vec::new(), &Head::of_plan(&plan)).unwrap();
+        simulate(&plan, &mut journal).unwrap();
+        let text = String::from_utf8(journal.finish().unwrap()).unwrap();
+        let sent = "\"send\":{\"deployment\":";
+        let other = text.replacen(&format!("{sent}0"), &format!("{sent}1"), 1);
+
+        assert_eq!(replayed(text.as_bytes()), None);
+        let found = replayed(other.as_bytes()).map(|one| one.invariant);
+        assert_eq!(found, Some(23));
+    }
 
     #[test]
     fn a_panic_is_of_the_invariant_that_it_names() {

@@ -10,9 +10,12 @@ use super::{
     blame::Blame,
     cooldowns::Cooldowns,
     flight::Flight,
+    limits::Limits,
     once::{Clock, Once},
+    preferences::Preferences,
     rule::{Found, Now, Rule, Violation},
     trail::Trails,
+    upstream::Upstream,
     waits::Waits,
 };
 use crate::SimError;
@@ -42,6 +45,9 @@ impl<'a> Checker<'a> {
             Box::new(Attempts::new(plan)),
             Box::new(Waits::default()),
             Box::new(Blame::new(plan)),
+            Box::new(Preferences::new(plan)),
+            Box::new(Limits::default()),
+            Box::new(Upstream::new(plan)?),
         ];
         Ok(Self {
             plan,

@@ -17,6 +17,13 @@
 //! | `attempts.rs` | retries and moves are bounded |
 //! | `waits.rs` | a `retry-after` is waited for |
 //! | `blame.rs` | whom a failure is charged to |
+//! | `preferences.rs` | exclusions before preferences; pins; weights of zero |
+//! | `limits.rs` | the router's own limits on requests a minute |
+//! | `upstream.rs` | an attempt ends as its provider had it end |
+//! | `quota.rs` | no provider lets more through than its quota |
+//! | `recount.rs` | a report counted again |
+//! | `check.rs` | a whole plan: its run, its report, its journal |
+//! | `heard.rs` | a run in words, for those who compare two |
 
 mod attempts;
 mod blame;
@@ -24,11 +31,18 @@ mod check;
 mod checker;
 mod cooldowns;
 mod flight;
+mod heard;
+mod limits;
 mod once;
+mod preferences;
+mod quota;
+mod recount;
 mod rule;
 mod trail;
+mod upstream;
 mod waits;
 
 pub use check::{Checked, check_plan};
 pub use checker::Checker;
+pub(crate) use heard::{Heard, Timeless};
 pub use rule::Violation;

@@ -5,6 +5,9 @@ use serde_json::{Value, json};
 
 use super::{deployments, draws::Draws, providers, settings, traffic, tree::map};
 
+/// By this a scenario of the swarm is known.
+pub(super) const PURPOSE: &str = "Do the invariants hold here?";
+
 /// The scenario that these choices make. It is always one that loads.
 #[must_use]
 pub fn scenario(draws: &mut Draws) -> Value {
@@ -28,7 +31,7 @@ pub fn scenario(draws: &mut Draws) -> Value {
     // Close before a full minute, where windows of the wall clock change.
     let starts_at = draws.one(&[Value::Null, json!("2026-03-02T10:00:55Z")]);
     map([
-        ("purpose", json!("Do the invariants hold here?")),
+        ("purpose", json!(PURPOSE)),
         ("kind", json!("terminating")),
         ("profile", json!(profile)),
         ("seed", json!(draws.below(1_000))),

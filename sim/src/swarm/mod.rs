@@ -11,8 +11,11 @@
 //! | `deployments.rs`, `settings.rs`, `providers.rs`, `traffic.rs` | its parts |
 //! | `tree.rs` | a scenario as a tree and as a file |
 //! | `run.rs` | many runs over several threads |
+//! | `check.rs` | a scenario under every rule, with its twins |
+//! | `twins.rs` | scenarios that must run alike |
 //! | `shrink.rs` | a small scenario that breaks the same invariant |
 
+mod check;
 mod deployments;
 mod draws;
 mod generate;
@@ -22,7 +25,9 @@ mod settings;
 mod shrink;
 mod traffic;
 mod tree;
+mod twins;
 
+pub use check::{check_tree, is_own};
 pub use draws::Draws;
 pub use generate::scenario;
 pub use run::{Broken, Swarmed, swarm};

@@ -13,10 +13,10 @@ use std::{
 use router::Seed;
 use serde_json::Value;
 
-use super::{draws::Draws, generate::scenario, shrink::plan_of};
+use super::{check::check_tree, draws::Draws, generate::scenario};
 use crate::{
     Watch,
-    invariants::{Checked, Violation, check_plan},
+    invariants::{Checked, Violation},
 };
 
 /// What came of some runs.
@@ -58,7 +58,7 @@ pub fn swarm(seed: Seed, runs: Range<u64>, threads: NonZeroUsize, watch: &impl W
                 return;
             }
             let tree = scenario(&mut Draws::of_run(seed, run));
-            let checked = one(&tree);
+            let checked = check_tree(&tree);
             if !checked.violations.is_empty() {
                 first_broken.fetch_min(run, Ordering::Relaxed);
             }
@@ -95,20 +95,4 @@ pub fn swarm(seed: Seed, runs: Range<u64>, threads: NonZeroUsize, watch: &impl W
         }
     }
     result
-}
-
-/// A scenario under every rule. One that does not load is the generator's fault, and told as such.
-fn one(tree: &Value) -> Checked {
-    match plan_of(tree) {
-        Ok(plan) => check_plan(&plan),
-        Err(error) => Checked {
-            violations: vec![Violation {
-                invariant: 0,
-                at: router::Instant::ZERO,
-                request: None,
-                what: format!("the scenario is refused: {error}"),
-            }],
-            ..Checked::default()
-        },
-    }
 }

@@ -48,3 +48,23 @@ fn what_cannot_be_checked_is_refused() {
         assert!(said.contains(expected), "{arguments:?}: {said}");
     }
 }
+
+#[test]
+fn a_scenario_that_breaks_an_invariant_is_told_with_its_number_and_ends_with_1() {
+    // Each attempt hangs until a limit of 32 years: the clock of a run ends before the retries do.
+    let text = TINY
+        .replace("{cooldown_time: 5}", "{timeout: 1000000000}")
+        .replace(
+            "ms: 200}}}}\n  bad",
+            "ms: 200}}}, faults: [{hang: {}}]}\n  bad",
+        )
+        .replace("error_rate: {share: 0.1, status: 500}", "hang: {}")
+        .replace("num_retries: [0, 2]", "num_retries: [30]");
+    let folder = Folder::new("swarm-never").with("never.yaml", &text);
+
+    let left = folder.routelab(&["swarm", "never.yaml"]);
+
+    assert_eq!(left.code, Some(1), "{} {}", left.stdout, left.stderr);
+    let begins = "Arm 0 breaks invariant 1 at ";
+    assert!(left.stdout.starts_with(begins), "{}", left.stdout);
+}

@@ -3,16 +3,20 @@
 #![allow(
     clippy::unwrap_used,
     clippy::print_stderr,
+    clippy::wildcard_enum_match_arm,
     reason = "a test may panic, and tells what it found"
 )]
 
+mod doctored;
 mod document;
 mod found;
+mod properties;
 mod survey;
 
 use std::num::NonZeroUsize;
 
 use router::Seed;
+use scenarios::{LoadOptions, RunPlan, Scenario, Source};
 use sim::swarm::{Draws, plan_of, scenario, swarm, text};
 
 #[test]
@@ -38,4 +42,15 @@ fn no_invariant_is_broken_and_threads_change_nothing() {
         one.requests
     );
     assert_eq!(one, of(3));
+}
+
+/// The plan of a scenario that is written out.
+fn plan(text: &str) -> RunPlan {
+    let source = Source::Text {
+        name: "test".to_owned(),
+        text: text.to_owned(),
+    };
+    let scenario = Scenario::load(&source, &LoadOptions::default());
+    let scenario = scenario.unwrap_or_else(|error| panic!("{error}"));
+    scenario.plan(scenario.reference(), 0)
 }

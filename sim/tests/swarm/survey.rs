@@ -4,10 +4,7 @@
 use std::collections::BTreeMap;
 
 use router::Seed;
-use sim::{
-    invariants::check_plan,
-    swarm::{Draws, plan_of, scenario, shrink, text},
-};
+use sim::swarm::{Draws, check_tree, scenario, shrink, text};
 
 #[test]
 #[ignore = "tells what it finds, and judges nothing"]
@@ -20,13 +17,12 @@ fn survey() {
     let mut seen = BTreeMap::<u8, u32>::new();
     for run in from..from + of("SWARM_RUNS", 100) {
         let tree = scenario(&mut Draws::of_run(seed, run));
-        let plan = plan_of(&tree).unwrap_or_else(|error| panic!("run {run}: {error}"));
-        for violation in check_plan(&plan).violations {
+        for violation in check_tree(&tree).violations {
             let count = seen.entry(violation.invariant).or_default();
             *count += 1;
             if *count <= 2 {
                 let small = shrink(&tree, violation.invariant, 400, &());
-                let after = check_plan(&plan_of(&small).unwrap()).violations;
+                let after = check_tree(&small).violations;
                 eprintln!(
                     "run {run}: {violation}\n{}{:?}\n",
                     text(&small),
