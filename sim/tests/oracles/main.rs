@@ -22,4 +22,5 @@ mod odd_logs;
 mod queues;
 mod quotas;
 mod retries;
+mod schemas;
 mod two_choices;
