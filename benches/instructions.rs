@@ -4,7 +4,9 @@
 //! Each case is run for a short and for a long time, and what the longer run takes more is divided by
 //! the requests that it has more; so what a run costs once does not count. Fails if a case takes over
 //! 2 % more than was accepted last; whoever makes it cheaper, or dearer for a good reason, writes the
-//! new numbers into [`ACCEPTED`]. Two bounds hold whatever was accepted: features that nobody uses
+//! new numbers into [`ACCEPTED`]. With `--against FILE`, which is this program built from another revision
+//! (`.ci/run instructions` builds the one before), it fails as well if a case takes over 2 % more than
+//! there, unless that is the accepted number. Two bounds hold whatever was accepted: features that nobody uses
 //! must cost nothing, which is less than [`BEFORE_FEATURES`], and neither must those that only a group
 //! uses which nobody asks for. Without valgrind it says so and holds nothing.
 
@@ -14,6 +16,7 @@ use std::{
     env,
     hint::black_box,
     io,
+    path::{Path, PathBuf},
     process::{Command, ExitCode},
 };
 
@@ -45,9 +48,18 @@ fn main() -> ExitCode {
         println!("{}", run(case, seconds));
         return ExitCode::SUCCESS;
     }
+    let this = env::current_exe().expect("this program has a path");
+    let named = arguments.iter().position(|argument| argument == AGAINST);
+    let before = named.map(|at| PathBuf::from(arguments.get(at + 1).expect("a file follows")));
     let mut dearer = false;
-    for (case, accepted) in ACCEPTED {
-        let found = match per_request(case) {
+    // `--test` only shows that it works.
+    let cases = if arguments.iter().any(|argument| argument == "--test") {
+        1
+    } else {
+        ACCEPTED.len()
+    };
+    for (case, accepted) in ACCEPTED.into_iter().take(cases) {
+        let found = match per_request(&this, case) {
             Ok(found) => found,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 println!("instructions: not counted, because there is no valgrind here");
@@ -61,6 +73,12 @@ fn main() -> ExitCode {
         let change = (found / accepted - 1.0) * 100.0;
         println!("{case}: {found:.0} instructions a request, {accepted} accepted ({change:+.1} %)");
         dearer |= found > accepted * (1.0 + TOLERANCE);
+        if let Some(before) = &before {
+            match per_request(before, case) {
+                Ok(theirs) => dearer |= is_dearer(case, found, theirs, accepted),
+                Err(error) => println!("{case}: not counted in {}: {error}", before.display()),
+            }
+        }
         if (case == PLAIN || case == BESIDE_FEATURES) && found > BEFORE_FEATURES {
             println!("{case}: features that are not used cost something: above {BEFORE_FEATURES}");
             dearer = true;
@@ -72,19 +90,29 @@ fn main() -> ExitCode {
     }
 }
 
+/// Whether a case takes more than in another revision, and not just what was accepted.
+fn is_dearer(case: &str, found: f64, before: f64, accepted: f64) -> bool {
+    let change = (found / before - 1.0) * 100.0;
+    let is_accepted = (found / accepted - 1.0).abs() <= TOLERANCE;
+    let is_dearer = found > before * (1.0 + TOLERANCE) && !is_accepted;
+    let told = if is_dearer { ", too much" } else { "" };
+    println!("{case}: {before:.0} in the other revision ({change:+.1} %{told})");
+    is_dearer
+}
+
 /// Instructions of one request.
-fn per_request(case: &str) -> io::Result<f64> {
-    let (few, short) = count(case, SHORT_S)?;
-    let (many, long) = count(case, LONG_S)?;
+fn per_request(program: &Path, case: &str) -> io::Result<f64> {
+    let (few, short) = count(program, case, SHORT_S)?;
+    let (many, long) = count(program, case, LONG_S)?;
     Ok((long - short) / (many - few))
 }
 
 /// Requests of a run of this many seconds of a case, and all of its instructions.
-fn count(case: &str, seconds: u64) -> io::Result<(f64, f64)> {
+fn count(program: &Path, case: &str, seconds: u64) -> io::Result<(f64, f64)> {
     let output = Command::new("valgrind")
         .args(["--tool=cachegrind", "--cache-sim=no"])
         .arg("--cachegrind-out-file=/dev/null")
-        .arg(env::current_exe()?)
+        .arg(program)
         .args([RUN, case, &seconds.to_string()])
         .output()?;
     let counted = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -127,6 +155,7 @@ fn run(case: &str, seconds: u64) -> u64 {
 }
 
 const RUN: &str = "--run";
+const AGAINST: &str = "--against";
 const PLAIN: &str = "simple-shuffle/10";
 const BESIDE_FEATURES: &str = "simple-shuffle/10/beside_features";
 /// Of [`PLAIN`] before the router knew all of LiteLLM's features (counted at that tree).
