@@ -307,6 +307,7 @@ impl Provider {
     }
 
     /// Whether it asks what prompts begin with.
+    #[cfg(any(feature = "http", feature = "wiremock"))]
     pub(crate) const fn remembers(&self) -> bool {
         self.prompt_cache.is_some()
     }

@@ -137,6 +137,7 @@ impl Providers {
     }
 
     /// Whether a provider has a prompt cache, and asks what prompts begin with.
+    #[cfg(any(feature = "http", feature = "wiremock"))]
     pub(crate) fn remember(&self, number: u32) -> bool {
         self.each[number as usize].remembers()
     }
