@@ -1,8 +1,8 @@
-"""The simulation beside our own live driver under open load, for every scenario of the library: the second
-table of "Simulation against our own live driver" in reports/FIDELITY.md.
+"""The simulation beside our own live driver under open load, for every scenario of the library: the table of
+"Simulation against our own live driver" in reports/FIDELITY.md.
 
     cargo build --release
-    python3 sim/tests/fidelity/twins.py target/release/routelab [--trace AzureLLMInferenceTrace_conv.csv]
+    python3 sim/tests/fidelity/twins.py target/release/routelab [--trace AzureLLMInferenceTrace_conv.csv] [--only NAME ...]
 
 Each runs for 40 s of its time at four times the wall's speed; faults and surges that would come later are
 moved into these. It takes some twenty minutes of a machine that has a core to spare.
