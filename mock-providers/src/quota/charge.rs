@@ -78,6 +78,9 @@ impl Charges {
                     meter.owe(used.saturating_sub(reserved), end);
                 } else {
                     meter.take(reserved);
+                    if self.weight > 1 {
+                        meter.owe(used.saturating_sub(reserved), end);
+                    }
                 }
             }
         }

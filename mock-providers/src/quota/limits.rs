@@ -57,6 +57,7 @@ pub(super) fn tokens(
         ..Limit::of_a_minute(per_minute)
     };
     let meter = limit.meter(spec, epoch);
+    // A reservation is given back, or falls short of what the answer weighs.
     let corrected = spec.settles.unwrap_or_default() || spec.output_weight.is_some();
     Ok(Some(if corrected { meter.holding() } else { meter }))
 }

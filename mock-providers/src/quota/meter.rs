@@ -279,4 +279,89 @@ mod tests {
         meter.advance(at(3.0));
         assert!(meter.fits(15) && !meter.fits(16));
     }
+
+    #[test]
+    fn what_is_used_is_the_share_that_is_not_left() {
+        let gauge = |limit, remaining| Gauge {
+            limit,
+            remaining,
+            resets: at(0.0),
+        };
+
+        for (gauge, used) in [
+            (gauge(80, 20), 0.75),
+            (gauge(80, 80), 0.0),
+            // Lowered to nothing, and raised again before what was left was spent.
+            (gauge(0, 0), 1.0),
+            (gauge(80, 160), 0.0),
+        ] {
+            assert!((gauge.used() - used).abs() < 1e-12, "{gauge:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_held_frees_when_it_is_released_if_the_window_frees_later() {
+        let window = Window::Fixed(Fixed::new(100, 60 * SECOND_NS, router::Epoch::default()));
+        let mut meter = Meter::new(window, 100).holding();
+        meter.advance(at(7.5));
+        meter.take(20);
+        meter.hold(30, at(12.0));
+        meter.hold(40, at(20.0));
+
+        assert_eq!(meter.frees(at(7.5), 10), Some(at(7.5)));
+        assert_eq!(meter.frees(at(7.5), 40), Some(at(12.0)));
+        assert_eq!(meter.frees(at(7.5), 41), Some(at(20.0)));
+        assert_eq!(meter.frees(at(7.5), 80), Some(at(20.0)));
+        assert_eq!(meter.frees(at(7.5), 81), Some(at(60.0)));
+        assert_eq!(meter.frees(at(7.5), 101), None);
+    }
+
+    #[test]
+    fn a_reservation_that_ends_later_is_not_released_with_an_earlier_one() {
+        let window = Window::Fixed(Fixed::new(100, 60 * SECOND_NS, router::Epoch::default()));
+        let mut meter = Meter::new(window, 100).holding();
+        meter.advance(at(5.0));
+        meter.hold(60, at(7.0));
+        meter.hold(30, at(9.0));
+
+        meter.advance(at(7.0));
+        assert!(meter.fits(70) && !meter.fits(71));
+        meter.advance(at(8.0));
+        assert!(meter.fits(70) && !meter.fits(71));
+        meter.advance(at(9.0));
+        assert!(meter.fits(100));
+    }
+
+    #[test]
+    fn what_ends_at_once_is_held_to_the_next_second_and_what_never_ends_for_1_023() {
+        let window = Window::Fixed(Fixed::new(100, 60 * SECOND_NS, router::Epoch::default()));
+        let mut meter = Meter::new(window, 100).holding();
+        meter.advance(at(5.0));
+        meter.hold(60, at(5.0));
+        meter.hold(40, Instant::NEVER);
+        assert!(!meter.fits(1));
+
+        meter.advance(at(6.0));
+        assert!(meter.fits(60) && !meter.fits(61));
+        meter.advance(at(1_027.9));
+        assert!(!meter.fits(61));
+        meter.advance(at(1_028.0));
+        assert!(meter.fits(100));
+    }
+
+    #[test]
+    fn each_of_several_debts_is_taken_in_its_own_second() {
+        let window = Window::Bucket(Bucket::new(60, 1_000).owing());
+        let mut meter = Meter::new(window, 1_000).holding();
+        meter.advance(at(0.0));
+        for (amount, second) in [(100, 1.0), (100, 2.0), (10, 3.0)] {
+            meter.owe(amount, at(second));
+        }
+
+        // One a second flows in, once there is room for it.
+        for (second, left) in [(1.0, 900), (2.0, 801), (3.0, 792), (4.0, 793)] {
+            meter.advance(at(second));
+            assert_eq!(meter.gauge(at(second)).remaining, left, "at {second}");
+        }
+    }
 }

@@ -297,3 +297,6 @@ const NEEDS_TOKENS: &str = "it beside tokens_per_minute";
 const NEEDS_OUTPUT: &str = "it beside output_tokens_per_minute";
 const NEEDS_DAY: &str = "it beside requests_per_day";
 const NEEDS_RESERVATION: &str = "it beside a `token_charge` by max_tokens";
+
+#[cfg(test)]
+mod tests;

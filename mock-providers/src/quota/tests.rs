@@ -107,3 +107,37 @@ fn what_is_left_is_told_of_each_limit_that_there_is() {
     assert_eq!(left(gauges.output), None);
     assert_eq!(left(gauges.day), Some(8));
 }
+
+#[test]
+fn what_a_weight_makes_an_answer_cost_beyond_its_reservation_is_charged_at_its_end() {
+    let quota = |weight| {
+        quota(&format!(
+            r#"{{"tokens_per_minute": 3000, "token_charge": "prompt_and_max_tokens",
+                "unset_max_tokens": 40, "output_weight": {weight}}}"#
+        ))
+    };
+    let left = |quota: &mut Quota, second| {
+        assert!(quota.refusal(at(second), &call()).is_none());
+        quota.gauges(at(second)).tokens.map(|gauge| gauge.remaining)
+    };
+    // Reserved are 100 and 40, whatever becomes of it; 100 and 50 or 5 · 50 are used.
+    for (weight, at_the_end) in [(1, 2_860), (5, 2_650)] {
+        let mut quota = quota(weight);
+        assert!(quota.refusal(at(0.0), &call()).is_none());
+        quota.charge(&call(), 50, at(10.0));
+
+        assert_eq!(left(&mut quota, 9.0), Some(2_860));
+        assert_eq!(left(&mut quota, 10.0), Some(at_the_end), "weight {weight}");
+    }
+}
+
+#[test]
+fn the_first_attempt_of_a_lowered_time_meets_the_lowered_limit() {
+    let mut quota = quota(
+        r#"{"tokens_per_minute": 400, "lowered": {"to_share": 0.25, "from_s": 60, "to_s": 120}}"#,
+    );
+
+    assert!(quota.refusal(at(59.0), &call()).is_none());
+    assert_eq!(quota.refusal(at(61.0), &call()).unwrap().1, Cause::Lowered);
+    assert!(quota.refusal(at(120.0), &call()).is_none());
+}

@@ -291,11 +291,7 @@ const fn in_units(amount: u64) -> i128 {
     reason = "a share of a count of 10^12 at most"
 )]
 fn scaled(limit: u64, share: f64) -> u64 {
-    if share < 1.0 {
-        ((limit as f64 * share) as u64).max(1)
-    } else {
-        limit
-    }
+    ((limit as f64 * share) as u64).max(1)
 }
 
 /// Parts of a sliding window: sixty, and the one that is going out of it.
@@ -305,90 +301,4 @@ const PARTS: usize = 61;
 const UNITS: i128 = 60_000_000_000;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn at(seconds: f64) -> Instant {
-        Instant::from_secs_f64(seconds)
-    }
-
-    fn admit(window: &mut Window, at: Instant, amount: u64) -> bool {
-        window.advance(at);
-        let fits = window.fits(amount);
-        if fits {
-            window.take(amount);
-        }
-        fits
-    }
-
-    const MINUTE_NS: u64 = 60_000_000_000;
-
-    #[test]
-    fn a_fixed_window_lets_twice_its_limit_through_across_an_edge_and_no_more() {
-        let mut window = Window::Fixed(Fixed::new(100, MINUTE_NS, Epoch::from_unix_seconds(30)));
-
-        let before = (0..150)
-            .filter(|_| admit(&mut window, at(29.999), 1))
-            .count();
-        let after = (0..150).filter(|_| admit(&mut window, at(30.0), 1)).count();
-
-        assert_eq!((before, after), (100, 100));
-    }
-
-    #[test]
-    fn a_sliding_window_has_no_burst_at_an_edge_and_forgets_within_a_sixtieth() {
-        let mut window = Window::Sliding(Sliding::new(100, MINUTE_NS));
-
-        let first = (0..150)
-            .filter(|_| admit(&mut window, at(59.999), 1))
-            .count();
-        assert_eq!(first, 100);
-        assert!(!admit(&mut window, at(60.0), 1));
-        assert!(
-            !admit(&mut window, at(119.999), 1),
-            "exactly a minute later it still counts"
-        );
-        assert!(
-            admit(&mut window, at(121.0), 1),
-            "and a sixtieth later it does not"
-        );
-    }
-
-    #[test]
-    fn a_bucket_gives_its_burst_at_once_and_then_its_rate_exactly() {
-        let mut window = Window::Bucket(Bucket::new(60, 5));
-
-        assert_eq!((0..9).filter(|_| admit(&mut window, at(0.0), 1)).count(), 5);
-        assert!(!admit(
-            &mut window,
-            Instant::from_nanos(1_000_000_000 - 1),
-            1
-        ));
-        assert!(admit(&mut window, Instant::from_nanos(1_000_000_000), 1));
-        assert_eq!(window.frees(at(1.0), 1), Some(at(2.0)));
-    }
-
-    #[test]
-    fn a_bucket_whose_rate_does_not_divide_a_minute_frees_at_the_first_full_nanosecond() {
-        let mut window = Window::Bucket(Bucket::new(7, 1));
-        assert!(admit(&mut window, at(0.0), 1));
-
-        // A seventh of a minute is 8,571,428,571.43 ns.
-        let free = window.frees(at(0.0), 1).unwrap();
-        assert_eq!(free, Instant::from_nanos(8_571_428_572));
-        assert!(!admit(&mut window, Instant::from_nanos(8_571_428_571), 1));
-        assert!(admit(&mut window, free, 1));
-    }
-
-    #[test]
-    fn what_is_more_than_the_limit_never_fits() {
-        for mut window in [
-            Window::Fixed(Fixed::new(10, MINUTE_NS, Epoch::default())),
-            Window::Sliding(Sliding::new(10, MINUTE_NS)),
-            Window::Bucket(Bucket::new(60, 10)),
-        ] {
-            window.advance(at(1.0));
-            assert_eq!(window.frees(at(1.0), 11), None);
-        }
-    }
-}
+mod tests;
