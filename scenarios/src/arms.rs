@@ -11,7 +11,7 @@ use router::{Epoch, ProfileName, RouterConfig};
 use crate::{
     actions,
     client::{self, Client},
-    error::ScenarioError,
+    error::{ScenarioError, one_line},
     instances,
     lint::{self, Around, Finding},
     litellm::{self, LitellmConfig},
@@ -302,8 +302,10 @@ impl<'a> ArmReader<'a> {
         let placed = error.line().is_some();
         let guilty = self.axes.iter().zip(arm).find(|(axis, _)| {
             let new = self.tree.at_path(&axis.path).is_none();
-            let inside = within(&key, &axis.path);
-            let around = within(&axis.path, &key);
+            // As the error has its key.
+            let path = one_line(&*axis.path);
+            let inside = within(&key, &path);
+            let around = within(&path, &key);
             (inside && !placed) || (around && (new || !placed))
         });
         let Some((axis, value)) = guilty else {

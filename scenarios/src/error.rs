@@ -94,6 +94,7 @@ impl ScenarioError {
     /// `router_settings.cooldown_time`, `[2]` under `model_list` becomes `model_list[2]`.
     #[must_use]
     pub fn under(mut self, parent: &str) -> Self {
+        let parent = &*one_line(parent);
         self.0.key = match self.0.key.as_str() {
             "" => parent.to_owned(),
             key if key.starts_with('[') || parent.is_empty() => format!("{parent}{key}"),
@@ -178,6 +179,7 @@ impl fmt::Display for Details {
             help,
             ..
         } = self;
+        let file = file.as_deref().map(one_line);
         match (file, self.place()) {
             (Some(file), Some((line, column))) => write!(f, "{file}:{line}:{column}: ")?,
             (Some(file), None) => write!(f, "{file}: ")?,
@@ -350,6 +352,17 @@ mod tests {
         let error = ScenarioError::unaccepted("the text \"a\nb\u{1b}[2J\"", "x").key("k\r");
 
         let line = r#"k\r: found the text "a\nb\u{1b}[2J"; accepted is x"#;
+        assert_eq!(error.to_string(), line);
+    }
+
+    #[test]
+    fn an_error_stays_on_its_line_whatever_its_keys_and_its_file_are_called() {
+        let error = ScenarioError::new("unknown key")
+            .under("\"at\t_least\"")
+            .under("ex\npect[0]")
+            .in_file("a\nb.yaml");
+
+        let line = r#"a\nb.yaml: ex\npect[0]."at\t_least": unknown key"#;
         assert_eq!(error.to_string(), line);
     }
 

@@ -8,7 +8,7 @@ use crate::{
     expect::check_label,
     label::label,
     plan::{Arm, Axis},
-    yaml::{Entry, Node, Value, quoted},
+    yaml::{Entry, Node, Value, canonical, quoted},
 };
 
 /// An axis with the place it varies.
@@ -149,11 +149,12 @@ impl Sweep {
 ///
 /// # Errors
 ///
-/// A path of several parts whose first looks like a slip of a section.
+/// A path that is not well formed, or one of several parts whose first looks like a slip of a section.
 pub fn resolve(name: &str) -> Result<String, ScenarioError> {
+    let name = canonical(name)?;
     let first = name.split(['.', '[']).next().unwrap_or_default();
     if SCENARIO_KEYS.contains(&first) {
-        return Ok(name.to_owned());
+        return Ok(name);
     }
     if LITELLM_SECTIONS.contains(&first) {
         return Ok(format!("litellm.{name}"));
@@ -161,7 +162,7 @@ pub fn resolve(name: &str) -> Result<String, ScenarioError> {
     let known = SCENARIO_KEYS.into_iter().chain(LITELLM_SECTIONS);
     if let (true, Some(near)) = (name != first, did_you_mean(first, known)) {
         return Err(ScenarioError::new(format!("nothing is called `{first}`"))
-            .key(name)
+            .key(&*name)
             .help(format!("did you mean `{near}`?")));
     }
     Ok(format!("litellm.router_settings.{name}"))
@@ -345,6 +346,18 @@ mod tests {
             "workload.arrivals.poisson.per_second"
         );
         assert!(resolve("worklod.duration_s").is_err());
+        assert!(resolve("cooldown_time[").is_err());
+    }
+
+    #[test]
+    fn a_place_has_one_name_however_it_was_quoted() {
+        let of = |name| resolve(name).unwrap();
+
+        assert_eq!(of("\"num_retries\""), of("num_retries"));
+        assert_eq!(
+            of("cooldown time"),
+            "litellm.router_settings.\"cooldown time\""
+        );
     }
 
     #[test]

@@ -22,6 +22,7 @@ use serde_saphyr::{
     options::{DuplicateKeyPolicy, NonFiniteFloatPolicy},
 };
 
+pub(crate) use self::path::canonical;
 pub use self::path::{join, quoted};
 use crate::error::ScenarioError;
 

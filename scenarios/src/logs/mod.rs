@@ -13,6 +13,8 @@ mod json;
 mod parquet;
 #[cfg(feature = "parquet")]
 mod parquet_cells;
+#[cfg(feature = "parquet")]
+mod parquet_footer;
 mod record;
 mod requests;
 mod rows;

@@ -20,6 +20,7 @@ use super::{
     columns::Columns,
     fields::Field,
     parquet_cells::{accepted, text, type_of},
+    parquet_footer::is_plausible,
     record::{Record, ignore},
     rows::Rows,
 };
@@ -36,6 +37,9 @@ pub(crate) fn read(
         name: file,
         bytes: Buffer::from_vec(bytes.to_vec()),
     };
+    if !is_plausible(bytes) {
+        return Err(file.broken("its footer: it is damaged"));
+    }
     let metadata = file.contained("its footer", || read_metadata(&mut Cursor::new(bytes)))?;
     let schema = file.contained("its schema", || {
         Ok::<_, &str>(parquet_to_arrow_schema(metadata.schema_descr.fields()))

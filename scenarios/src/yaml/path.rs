@@ -50,7 +50,7 @@ impl Node {
     /// As [`Node::set_path`].
     pub fn put_path(&mut self, path: &str, value: Self) -> Result<(), ScenarioError> {
         let mut node = self;
-        for segment in segments(path)? {
+        for segment in segments(path).map_err(|error| error.key(path))? {
             node = node.step_down(&segment).map_err(|error| error.key(path))?;
         }
         *node = value;
@@ -149,9 +149,23 @@ pub fn quoted(key: &str) -> String {
     }
 }
 
+/// A path as accounts and errors write it: with quotes where a key needs them, and nowhere else.
+///
+/// # Errors
+///
+/// A path that is not well formed. The error names it as its key.
+pub(crate) fn canonical(path: &str) -> Result<String, ScenarioError> {
+    let segments = segments(path).map_err(|error| error.key(path))?;
+    let further = |whole: String, segment: &Segment| match segment {
+        Segment::Key(name) => join(&whole, name),
+        Segment::Index(index) => format!("{whole}[{index}]"),
+    };
+    Ok(segments.iter().fold(String::new(), further))
+}
+
 fn segments(path: &str) -> Result<Vec<Segment>, ScenarioError> {
     let bad = |what: &str| {
-        ScenarioError::new(format!("`{path}` is no path: {what}"))
+        ScenarioError::new(format!("this is no path: {what}"))
             .help("a path looks like `router_settings.cooldown_time` or `model_list[0].model_name`")
     };
     let mut found = Vec::new();
@@ -270,8 +284,8 @@ mod tests {
             fails("s.t", "1"),
             "s.t: `t` is asked of the text \"text\"; accepted is a path through mappings and lists"
         );
-        assert!(fails("a..b", "1").starts_with("`a..b` is no path: a name is missing;"));
-        assert!(fails("a[x]", "1").starts_with("`a[x]` is no path: an item is a number;"));
+        assert!(fails("a..b", "1").starts_with("a..b: this is no path: a name is missing;"));
+        assert!(fails("a[x]", "1").starts_with("a[x]: this is no path: an item is a number;"));
         assert!(fails("a", "[1").starts_with("a: the value `[1` is not YAML: "));
     }
 }

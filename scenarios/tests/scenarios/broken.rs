@@ -4,7 +4,7 @@ use std::fs;
 
 use scenarios::{LoadOptions, Scenario, Source};
 
-use super::{GOOD, load, load_with, sets, with};
+use super::{GOOD, folder, load, load_with, sets, with};
 
 /// The message about the good scenario with one piece replaced.
 fn says(from: &str, to: &str) -> String {
@@ -24,8 +24,7 @@ fn setting(path: &str, value: &str) -> String {
 
 /// The message about a trace of this text.
 fn trace(name: &str, text: &str, more: &str) -> String {
-    let folder = std::env::temp_dir().join(format!("scenarios-broken-{}", std::process::id()));
-    fs::create_dir_all(&folder).unwrap();
+    let folder = folder("broken-traces");
     fs::write(folder.join(name), text).unwrap();
     let scenario = with(
         "  arrivals: {poisson: {per_second: 10}}\n  lengths: azure-conv-2023\n  duration_s: 60\n",
@@ -215,6 +214,9 @@ fn sweeps() {
     insta::assert_snapshot!(adding("sweep: {cooldown_time: 5}"), @"s.yaml:14:24: sweep.cooldown_time: found the number 5; accepted is a list of values");
     insta::assert_snapshot!(adding("sweep: {cooldown_time: [5, 5.0]}"), @"s.yaml:14:28: sweep.cooldown_time: `5` appears twice; keep one of the two");
     insta::assert_snapshot!(adding("sweep: {cooldown_tim: [5, 6]}"), @"s.yaml:14:24: sweep.cooldown_tim: value `5`: this is not acted on: unknown to LiteLLM 1.110 as far as routelab knows; did you mean `cooldown_time`?");
+    insta::assert_snapshot!(adding("sweep: {\"cooldown_time[\": [5, 6]}"), @r#"s.yaml:14:9: sweep."cooldown_time[": this is no path: `[` is not closed; a path looks like `router_settings.cooldown_time` or `model_list[0].model_name`"#);
+    insta::assert_snapshot!(adding("sweep: {cooldown time: [5, 6]}"), @r#"s.yaml:14:25: sweep."cooldown time": value `5`: this is not acted on: unknown to LiteLLM 1.110 as far as routelab knows; did you mean `cooldown_time`?"#);
+    insta::assert_snapshot!(adding("sweep: {\"cooldown\\ttime\": [5, 6]}"), @r#"s.yaml:14:28: sweep."cooldown\ttime": value `5`: this is not acted on: unknown to LiteLLM 1.110 as far as routelab knows; did you mean `cooldown_time`?"#);
     insta::assert_snapshot!(adding("sweep: {cooldown_time: [1, -2]}"), @"s.yaml:14:28: sweep.cooldown_time: value `-2`: found the number -2; accepted is a number of seconds from 0 to 1,000,000,000");
     insta::assert_snapshot!(adding("sweep: {routing_strategy: [simple-shuffle, random]}"), @"s.yaml:14:44: sweep.routing_strategy: value `random`: unknown strategy `random`; accepted is simple-shuffle, least-busy, latency-based-routing, cost-based-routing, usage-based-routing or usage-based-routing-v2");
     insta::assert_snapshot!(adding("sweep: {workload.duration_s: [60, soon]}"), @r#"s.yaml:14:35: sweep."workload.duration_s": value `soon`: found the text "soon"; accepted is a number"#);
@@ -245,7 +247,8 @@ fn the_command_line() {
     insta::assert_snapshot!(setting("cooldown_tim", "5"), @"--set: litellm.router_settings.cooldown_tim: this is not acted on: unknown to LiteLLM 1.110 as far as routelab knows; did you mean `cooldown_time`?");
     insta::assert_snapshot!(setting("worklod.duration_s", "5"), @"--set: worklod.duration_s: nothing is called `worklod`; did you mean `workload`?");
     insta::assert_snapshot!(setting("litellm.model_list[7].model_name", "x"), @"--set: litellm.model_list[7].model_name: no item [7] in a list of 2; items count from 0");
-    insta::assert_snapshot!(setting("workload..duration_s", "5"), @"--set: `workload..duration_s` is no path: a name is missing; a path looks like `router_settings.cooldown_time` or `model_list[0].model_name`");
+    insta::assert_snapshot!(setting("cooldown time", "5"), @r#"--set: litellm.router_settings."cooldown time": this is not acted on: unknown to LiteLLM 1.110 as far as routelab knows; did you mean `cooldown_time`?"#);
+    insta::assert_snapshot!(setting("workload..duration_s", "5"), @"--set: workload..duration_s: this is no path: a name is missing; a path looks like `router_settings.cooldown_time` or `model_list[0].model_name`");
     insta::assert_snapshot!(setting("workload.duration_s", "[1"), @"--set: workload.duration_s: the value `[1` is not YAML: unclosed bracket '['");
     let options = LoadOptions {
         config: Some("nowhere.yaml".into()),

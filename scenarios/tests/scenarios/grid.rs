@@ -5,7 +5,7 @@ use std::{fs, sync::Arc, time::Duration};
 use router::{ProfileName, Seed};
 use scenarios::{Kind, LoadOptions, Scenario, Source};
 
-use super::{GOOD, load, load_with, sets, with};
+use super::{GOOD, folder, load, load_with, sets, with};
 
 const GRID: &str = "\
 sweep:
@@ -127,7 +127,7 @@ fn every_profile_can_be_an_axis() {
 
 #[test]
 fn a_litellm_config_may_stand_in_a_file_of_its_own() {
-    let folder = tempfile("own-config");
+    let folder = folder("own-config");
     let config = "model_list: [{model_name: m, litellm_params: {model: groq/x, api_key: k}}]\n";
     fs::write(folder.join("config.yaml"), config).unwrap();
     let text = "purpose: p\nkind: steady\nlitellm: config.yaml\nworkload: {arrivals: {poisson: \
@@ -150,7 +150,7 @@ fn a_litellm_config_may_stand_in_a_file_of_its_own() {
 
 #[test]
 fn a_config_of_the_command_line_replaces_that_of_the_scenario() {
-    let folder = tempfile("other-config");
+    let folder = folder("other-config");
     let path = folder.join("mine.yaml");
     fs::write(
         &path,
@@ -200,16 +200,9 @@ fn anchors_serve_providers_that_are_alike() {
     assert_eq!(plan.providers[1].name, "west");
 }
 
-fn tempfile(name: &str) -> std::path::PathBuf {
-    let folder = std::env::temp_dir().join(format!("scenarios-{name}-{}", std::process::id()));
-    fs::create_dir_all(&folder).unwrap();
-    folder
-}
-
 /// A folder of this test's own with a small price registry in it.
 fn folder_with_prices() -> std::path::PathBuf {
-    let folder = std::env::temp_dir().join(format!("routelab-prices-{}", std::process::id()));
-    fs::create_dir_all(&folder).unwrap();
+    let folder = folder("prices");
     let registry = r#"{"gpt-4o": {"litellm_provider": "openai", "input_cost_per_token": 2.5e-06,
         "output_cost_per_token": 1e-05, "max_input_tokens": 128000}}"#;
     fs::write(folder.join("prices.json"), registry).unwrap();
@@ -242,5 +235,4 @@ fn prices_are_read_from_beside_the_file_or_from_the_command_line() {
         );
     }
     assert_eq!(without.plan(0, 0).router.deployments[1].prices.input, None);
-    fs::remove_dir_all(folder).unwrap();
 }

@@ -11,6 +11,11 @@ mod library;
 mod senders;
 mod workloads;
 
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
 use scenarios::{LoadOptions, Scenario, ScenarioError, Source};
 
 /// A scenario that is good as it is; tests change a line of it.
@@ -55,4 +60,16 @@ fn sets(list: &[(&str, &str)]) -> LoadOptions {
         sets: list.iter().map(own).collect(),
         ..LoadOptions::default()
     }
+}
+
+/// A folder of a test's own under `target`: empty, whatever an earlier run left there.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join("scenarios")
+        .join(name);
+    if folder.exists() {
+        fs::remove_dir_all(&folder).unwrap();
+    }
+    fs::create_dir_all(&folder).unwrap();
+    folder
 }

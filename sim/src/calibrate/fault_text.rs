@@ -5,7 +5,7 @@ use reports::stats::{mean, size};
 
 use super::{
     failures::FailureFit,
-    scenario_text::{interval, number, precise},
+    scenario_text::{interval, number, precise, sigma},
     window::span_text,
 };
 
@@ -110,7 +110,7 @@ fn incidents(failures: &FailureFit) -> Option<String> {
         number(gaps.mean_s.value),
         number(gaps.cv.value.min(100.0)),
         number(lengths.median_s.value),
-        number(lengths.sigma.value.min(5.0)),
+        sigma(lengths.sigma.value),
         number(share),
         number(severity),
         failures.outages.len(),

@@ -155,8 +155,8 @@ fn latency(deployment: &DeploymentFit, usual: Option<&LatencyFit>) -> String {
     let log_normal = |part: &LogNormalPart| {
         format!(
             "{{log_normal: {{median_ms: {}, sigma: {}}}}}",
-            number(libm::exp(part.mu)),
-            number(part.sigma)
+            number(libm::exp(part.mu).clamp(SHORTEST_MS, LONGEST_MS)),
+            sigma(part.sigma)
         )
     };
     let mut text = format!("    latency:\n      # {origin}\n");
@@ -193,6 +193,15 @@ fn latency(deployment: &DeploymentFit, usual: Option<&LatencyFit>) -> String {
         );
     } else if let Some(remark) = fit.remark {
         let _ = writeln!(text, "      # {remark}");
+    }
+    let parts = fit.first.parts.iter().chain(&fit.per_token);
+    let widest = parts.map(|part| part.sigma).fold(0.0, f64::max);
+    if widest > SIGMA_AT_MOST {
+        let _ = writeln!(
+            text,
+            "      # The log spreads further, by a sigma of {}; a scenario takes no more than {SIGMA_AT_MOST}.",
+            number(widest)
+        );
     }
     text
 }
@@ -282,7 +291,7 @@ fn lengths(key: &str, fit: Option<&TokenLengths>) -> String {
         return format!(
             "    {key}: {{log_normal: {{ln_mean: {}, ln_sigma: {}, at_most: {}}}}}  # {} counts; {}, {}\n",
             number(fit.ln_mean.value.max(0.0)),
-            number(fit.ln_sigma.value.min(5.0)),
+            sigma(fit.ln_sigma.value),
             fit.longest,
             fit.n,
             interval(&fit.ln_mean),
@@ -308,6 +317,11 @@ fn share_lines<'a>(shares: impl Iterator<Item = (&'a str, f64)>) -> String {
 /// Four significant digits.
 pub(crate) fn number(value: f64) -> String {
     digits(value, 3.0)
+}
+
+/// How far a log-normal spreads, or the furthest that a scenario takes.
+pub(crate) fn sigma(value: f64) -> String {
+    number(value.min(SIGMA_AT_MOST))
 }
 
 /// Seven significant digits, for shares that are to add up.
@@ -368,3 +382,8 @@ fn commented(text: &str) -> String {
 
 /// Less is as good as nothing.
 const NOTHING: f64 = 1e-9;
+/// What a scenario accepts of a log-normal.
+const SIGMA_AT_MOST: f64 = 5.0;
+/// A median is above 0 and finite: from a picosecond to a thousand years.
+const SHORTEST_MS: f64 = 1e-9;
+const LONGEST_MS: f64 = 3e13;

@@ -328,3 +328,23 @@ fn a_rate_that_changes_is_a_curve_and_no_clustering() {
         "{curve:?}"
     );
 }
+
+#[test]
+fn a_spread_beyond_what_a_scenario_takes_is_written_as_the_most_and_told() {
+    let truth = Truth {
+        eu: "{latency: {first_token: {constant: {ms: 500}}, per_output_token: {mixture: \
+              [{weight: 1, of: {constant: {ms: 0.1}}}, {weight: 1, of: {constant: {ms: 1e7}}}]}}}",
+        timeout_s: 1_000_000_000,
+        stream_share: 1.0,
+        ..Truth::PLAIN
+    };
+
+    // It loads, or this panics.
+    let text = truth.calibrated().scenario("spend.csv");
+
+    let told = text
+        .lines()
+        .filter(|line| line.contains("The log spreads further"));
+    assert_eq!(told.count(), 1, "{text}");
+    assert!(text.contains("sigma: 5}"), "{text}");
+}
