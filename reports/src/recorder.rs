@@ -340,7 +340,7 @@ impl Observer for Recorder {
                 self.tally(deployment).cooled.end(at);
                 self.blamer.health(deployment).benched_until = at;
             }
-            Event::PassedOver { .. } | Event::MovedOn { .. } => {}
+            Event::PassedOver { .. } | Event::MovedOn { .. } | Event::FailuresSpent { .. } => {}
         }
     }
 }

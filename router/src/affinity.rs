@@ -142,31 +142,39 @@ impl Affinity {
     }
 
     /// Keeps only the pinned deployment, if it is among those left and nothing else keeps it from
-    /// being picked. The session's pin comes before the key's, and both before the prefix's.
+    /// being picked. The session's pin comes before the key's, and both before the prefix's. One that
+    /// would not be picked although it `stands` is passed over itself, unless nobody else is left.
     pub(crate) fn narrow(
         &self,
         sieve: &mut Sieve<'_, impl Observer>,
         request: &Request,
         is_retry: bool,
         stands: impl Fn(DeploymentId) -> bool,
+        mut has_room: impl FnMut(DeploymentId) -> bool,
     ) {
         let now = sieve.now;
         let Some(first) = sieve.left.first().map(|d| self.groups[d.index()]) else {
             return;
         };
-        let stays = |left: &[DeploymentId], pin: DeploymentId| left.contains(&pin) && stands(pin);
         // Sessions and keys are pinned by group: candidates of several have no pin in common.
         let of_one_group = |d: &DeploymentId| self.groups[d.index()].name == first.name;
-        if sieve.left.iter().all(of_one_group) {
-            let mut pins = self.pins_of(now, request, first).into_iter().flatten();
-            if let Some(pin) = pins.find(|&pin| stays(sieve.left, pin)) {
-                sieve.keep(PassedOver::PinnedElsewhere, |d| d == pin);
-            }
-        }
+        let [session, caller] = match sieve.left.iter().all(of_one_group) {
+            true => self.pins_of(now, request, first),
+            false => [None; 2],
+        };
         let follows = self.profile.retries_follow_prefix || !is_retry;
-        let pin = self.prefix_pin(now, request).filter(|_| follows);
-        if let Some(pin) = pin.filter(|&pin| stays(sieve.left, pin)) {
-            sieve.keep(PassedOver::PinnedElsewhere, |d| d == pin);
+        let prefix = self.prefix_pin(now, request).filter(|_| follows);
+        for pin in [session, caller, prefix].into_iter().flatten() {
+            if !sieve.left.contains(&pin) || !stands(pin) {
+                continue;
+            }
+            if has_room(pin) {
+                sieve.keep(PassedOver::PinnedElsewhere, |d| d == pin);
+                return;
+            }
+            if sieve.left.iter().any(|&d| d != pin && stands(d)) {
+                sieve.keep(PassedOver::OverLimits, |d| d != pin);
+            }
         }
     }
 

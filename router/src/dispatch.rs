@@ -233,7 +233,7 @@ impl Router {
             self.check_rate_limits(now, ticket, deployment, obs)?;
         }
         if let Some(limit) = self.config.settings.num_retries_per_request {
-            self.check_failures(now, ticket, deployment, limit)?;
+            self.check_failures(now, ticket, deployment, limit, obs)?;
         }
         if self.filters.is_some() {
             self.pin(now, ticket, deployment);

@@ -4,6 +4,7 @@
 //! empty; some filters name the error that an empty set becomes.
 
 use crate::{
+    admission::Admission,
     affinity::Affinity,
     budgets::Budgets,
     config::{RouterConfig, RouterSettings},
@@ -13,10 +14,12 @@ use crate::{
     outcome::Usage,
     pre_call_checks::PreCallChecks,
     request::{DeploymentId, RequestId},
+    rng::{KeyedRng, Purpose, Seed},
     route_error::RouteError,
     router::Router,
     rules::PinsYield,
     step::Ticket,
+    strategy::{Candidates, PickContext, RoutingStrategy},
     tags::Tags,
     time::Instant,
 };
@@ -103,6 +106,27 @@ impl<O: Observer> Sieve<'_, O> {
             self.keep(PassedOver::Refused, |d| !refused.contains(&d));
         }
     }
+}
+
+/// Whether the strategy would take this deployment if there were no other, and the limits of
+/// requests would let it through.
+fn would_be_sent(
+    strategy: &mut dyn RoutingStrategy,
+    cx: &PickContext<'_>,
+    deployment: DeploymentId,
+) -> bool {
+    let fits = |admission: &Admission| {
+        let config = &cx.deployments[deployment.index()];
+        admission.fits(cx.now, deployment, config, cx.request)
+    };
+    let alone = Candidates {
+        members: &[deployment],
+        whole: false,
+    };
+    // One alone is not drawn among.
+    let mut no_draw = KeyedRng::new(Seed(0), Purpose::named("router.pin"), cx.request.id.0, 0);
+    cx.limits.admission.as_deref().is_none_or(fits)
+        && strategy.pick(cx, &alone, &mut no_draw).is_some()
 }
 
 impl Router {
@@ -230,22 +254,41 @@ impl Router {
             obs,
         };
         sieve.pass_over(|d| match states[d.index()].out_until(now) {
-            Some(until) => Some(PassedOver::Cooled(until)),
+            Some(_) => states[d.index()].returns_at(now).map(PassedOver::Cooled),
             None => config[d.index()].blocked.then_some(PassedOver::Blocked),
         });
         let order = |d: DeploymentId| target.order(d, config);
         let yields = self.config.profile.pins_yield;
         if let Some(filters) = &mut self.filters {
             let affinity = filters.affinity.as_ref().filter(|_| !blocking);
-            let follow_pins = |sieve: &mut Sieve<'_, _>| {
+            let mut follow_pins = |sieve: &mut Sieve<'_, _>| {
                 let excluded = |d| {
                     state.rare.excluded.contains(&d)
                         || state.rare.refused.contains(&d)
                         || hop.tier.is_some_and(|tier| order(d) != Some(tier))
                 };
                 let stands = |d| yields == PinsYield::Never || !excluded(d);
+                let has_room = |d| {
+                    if yields != PinsYield::ToEverything {
+                        return true;
+                    }
+                    let (strategy, spec) = self.strategies.asked(hop.group);
+                    let cx = PickContext {
+                        now,
+                        group: hop.group,
+                        request: &state.request,
+                        spec,
+                        blocking,
+                        deployments: config,
+                        limits: &self.rate_limits,
+                        states,
+                        shared: self.shared.as_deref(),
+                    };
+                    would_be_sent(strategy, &cx, d)
+                };
                 if let Some(affinity) = affinity {
-                    affinity.narrow(sieve, &state.request, hop.allowance.is_some(), stands);
+                    let is_retry = hop.allowance.is_some();
+                    affinity.narrow(sieve, &state.request, is_retry, stands, has_room);
                 }
             };
             if yields != PinsYield::ToEverything {

@@ -319,3 +319,56 @@ impl RequestState {
         u64::from(self.draws - 1)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::Origin;
+
+    fn arrived(requests: &mut InFlight, id: u64) -> Ticket {
+        let request = Request {
+            id: RequestId(id),
+            model: ModelId(0),
+            prompt_tokens: 10,
+            max_tokens: None,
+            stream: false,
+            origin: Origin::default(),
+            overrides: None,
+        };
+        requests.insert(Instant::ZERO, request, ModelId(0))
+    }
+
+    #[test]
+    fn a_ticket_leads_to_its_request_until_that_is_over() {
+        let mut requests = InFlight::default();
+        let (first, second) = (arrived(&mut requests, 7), arrived(&mut requests, 8));
+
+        assert_eq!(requests.at_the_door(first).request.id, RequestId(7));
+        assert_eq!(requests.at_the_door(second).request.id, RequestId(8));
+        requests.remove(first);
+        assert_eq!(requests.at_the_door(second).request.id, RequestId(8));
+        assert_eq!(requests.len(), 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "invariant 26")]
+    fn a_ticket_is_found_out_once_its_request_is_over() {
+        let mut requests = InFlight::default();
+        let ticket = arrived(&mut requests, 7);
+        requests.remove(ticket);
+
+        requests.at_the_door(ticket);
+    }
+
+    #[test]
+    #[should_panic(expected = "invariant 26")]
+    fn a_ticket_is_found_out_although_another_request_has_its_place() {
+        let mut requests = InFlight::default();
+        let stale = arrived(&mut requests, 7);
+        requests.remove(stale);
+        let fresh = arrived(&mut requests, 8);
+        assert_eq!(fresh.slot, stale.slot);
+
+        requests.at_the_door(stale);
+    }
+}

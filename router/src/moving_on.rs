@@ -6,6 +6,7 @@
 use crate::{
     observe::{Event, Observer},
     request::DeploymentId,
+    retry,
     route_error::RouteError,
     router::Router,
     step::Ticket,
@@ -34,6 +35,9 @@ impl Router {
     ) -> Moving {
         let corrections = &self.config.profile.corrections;
         let state = self.requests.get(ticket);
+        // What the ladder takes for a refusal of the request it has written down already.
+        let written_down = self.config.profile.refusals_move_on
+            && matches!(error, RouteError::Attempt { failure, .. } if retry::is_refusal(failure));
         let (deployment, otherwise) = if let RouteError::Attempt {
             deployment,
             failure,
@@ -56,17 +60,14 @@ impl Router {
         } else {
             return Moving::No;
         };
+        let refused = &mut state.rare.refused;
+        let times = refused.iter().filter(|d| **d == deployment).count();
         // The second time here it was a filter that left nobody else.
-        match state
-            .rare
-            .refused
-            .iter()
-            .filter(|d| **d == deployment)
-            .count()
-        {
-            0 => state.rare.refused.push(deployment),
-            1 if matches!(error, RouteError::Attempt { .. }) => {}
-            _ => return Moving::No,
+        if times > usize::from(written_down) {
+            return Moving::No;
+        }
+        if !written_down {
+            refused.push(deployment);
         }
         let untried = |d: &DeploymentId| {
             !state.rare.refused.contains(d)

@@ -151,6 +151,15 @@ pub enum Event<'a> {
         /// By what.
         by: RateLimitedBy,
     },
+    /// Nobody was called, because as many failures are remembered as `num_retries_per_request` allows.
+    FailuresSpent {
+        /// For whom.
+        request: RequestId,
+        /// Who had been picked.
+        deployment: DeploymentId,
+        /// The setting.
+        limit: u32,
+    },
     /// The response cache answered in place of the deployment.
     CacheHit {
         /// Whom.
@@ -306,6 +315,7 @@ impl Event<'_> {
             | Self::GivenUp { request, .. }
             | Self::Answered { request, .. }
             | Self::LimitRefused { request, .. }
+            | Self::FailuresSpent { request, .. }
             | Self::CacheHit { request, .. }
             | Self::Mirrored { request, .. }
             | Self::Cancelled { request, .. } => Some(request),
@@ -320,8 +330,12 @@ impl Event<'_> {
 pub enum PassedOver {
     /// `model_info.blocked`.
     Blocked,
-    /// In cooldown until then.
+    /// In cooldown until then. Where a trial is what brings it back, until one is due, or the present
+    /// moment while one is under way.
     Cooled(Instant),
+    /// The request is pinned to it, but it is over the limits of requests and tokens that the strategy
+    /// or `enforce_model_rate_limits` goes by, and others are left (only where pins yield to everything).
+    OverLimits,
     /// Weighted failover had it already.
     Excluded,
     /// An earlier order tier has candidates, or another tier is asked for.

@@ -7,8 +7,13 @@
 //! retried and falls back like a connection error, and counts as a failure of whoever was picked.
 
 use crate::{
-    cooldown::COUNT_TTL, request::DeploymentId, route_error::RouteError, router::Router,
-    step::Ticket, time::Instant,
+    cooldown::COUNT_TTL,
+    observe::{Event, Observer},
+    request::DeploymentId,
+    route_error::RouteError,
+    router::Router,
+    step::Ticket,
+    time::Instant,
 };
 
 impl Router {
@@ -26,6 +31,7 @@ impl Router {
         ticket: Ticket,
         deployment: DeploymentId,
         limit: u32,
+        obs: &mut impl Observer,
     ) -> Result<(), RouteError> {
         let profile = &self.config.profile;
         let state = self.requests.peek(ticket);
@@ -36,11 +42,19 @@ impl Router {
         if state.failures == 0 || remembered < limit {
             return Ok(());
         }
-        let blocking = state.request.is_blocking();
+        let (request, blocking) = (state.request.id, state.request.is_blocking());
         if !profile.corrections.own_refusals_are_no_failures {
             let counts = &mut self.states[deployment.index()];
             counts.fails.increment(now, COUNT_TTL);
         }
+        obs.observe(
+            now,
+            &Event::FailuresSpent {
+                request,
+                deployment,
+                limit,
+            },
+        );
         Err(RouteError::FailuresSpent {
             deployment,
             blocking,

@@ -43,8 +43,8 @@ pub enum PinsYield {
     /// Where the request already excludes its deployment: by weighted failover, a refusal, or the
     /// order tier that is asked for.
     ToExclusions,
-    /// Also where a budget, a check or a tag excludes it: a pin is a preference among those left
-    /// (BR-053).
+    /// Also where a budget, a check, a tag or the router's own limits exclude it: a pin is a preference
+    /// among those left (BR-053).
     ToEverything,
 }
 

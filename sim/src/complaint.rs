@@ -5,7 +5,7 @@ use miette::{
     GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource, Report,
 };
 use reports::ReportError;
-use scenarios::ScenarioError;
+use scenarios::{ScenarioError, error::one_line};
 use sim::{ExpectError, SimError, calibrate::CalibrationError};
 
 use crate::progress::note;
@@ -117,11 +117,11 @@ fn input_report(error: &ScenarioError) -> Report {
     match (error.text(), error.span()) {
         (Some(text), Some(span)) => {
             let diagnostic = diagnostic.with_label(LabeledSpan::at(span, "here"));
-            let name = error.file().unwrap_or("input");
+            let name = one_line(error.file().unwrap_or("input"));
             Report::new(diagnostic).with_source_code(NamedSource::new(name, without_controls(text)))
         }
         _ => {
-            let place = match (error.file(), error.line()) {
+            let place = match (error.file().map(one_line), error.line()) {
                 (Some(file), Some(line)) => format!("{file}:{line}: "),
                 (Some(file), None) => format!("{file}: "),
                 (None, _) => String::new(),

@@ -115,6 +115,7 @@ impl Observer for Finder {
             | Event::Finished { .. }
             | Event::FirstToken { .. }
             | Event::GivenUp { .. }
+            | Event::FailuresSpent { .. }
             | Event::LimitRefused { .. }
             | Event::MovedOn { .. }
             | Event::NothingToPick { .. }

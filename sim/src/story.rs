@@ -5,6 +5,7 @@
 //! came back and when, which cooldowns that caused, what was waited for, and the answer.
 
 mod errors;
+mod reasons;
 mod rules;
 mod spans;
 
@@ -12,8 +13,7 @@ use std::{fmt, time::Duration};
 
 use reports::{Blame, Blamer};
 use router::{
-    Answer, CooldownReason, DeploymentId, Event, Instant, ModelId, Observer, Outcome, PassedOver,
-    RequestId, Router, WaitReason,
+    Answer, DeploymentId, Event, Instant, ModelId, Observer, Outcome, RequestId, Router, WaitReason,
 };
 use scenarios::RunPlan;
 
@@ -160,6 +160,14 @@ impl<'a> Story<'a> {
                 );
                 ("refused", format!("{whose}: {}", limit_text(by)))
             }
+            Event::FailuresSpent {
+                deployment, limit, ..
+            } => {
+                let deployment = self.deployment(deployment);
+                let failures = counted(limit, "failure");
+                let text = format!("{deployment}: {failures} remembered, nobody is called");
+                ("refused", text)
+            }
             Event::CacheHit { deployment, .. } => (
                 "cached",
                 format!(
@@ -295,49 +303,6 @@ impl<'a> Story<'a> {
             ),
             Answer::Failed { error, .. } => format!("{}; {tried}", self.error_text(error)),
         }
-    }
-
-    fn cooldown_text(
-        &self,
-        at: Instant,
-        deployment: DeploymentId,
-        until: Instant,
-        why: CooldownReason,
-    ) -> String {
-        let rule = match why {
-            CooldownReason::AllowedFailsExceeded => "more failures than allowed_fails lets pass",
-            CooldownReason::FailureRate => {
-                "over half of at least five requests in the minute failed"
-            }
-            CooldownReason::NoCredit => "its account has no credit",
-            CooldownReason::NotRetryable => "an error that the next request would meet again",
-            CooldownReason::RateLimited => "the provider said 429",
-            CooldownReason::TotalFailure => "every one of at least a thousand requests failed",
-        };
-        format!(
-            "{} for {}: {rule}",
-            self.deployment(deployment),
-            Secs(until.since(at))
-        )
-    }
-
-    fn passed_over_text(&self, at: Instant, deployment: DeploymentId, why: PassedOver) -> String {
-        let reason = match why {
-            PassedOver::Blocked => "paused by model_info.blocked".to_owned(),
-            PassedOver::Cooled(until) => {
-                format!("in cooldown for another {}", Secs(until.since(at)))
-            }
-            PassedOver::Excluded => "already tried by weighted failover".to_owned(),
-            PassedOver::OtherOrderTier => "in another order tier".to_owned(),
-            PassedOver::Refused => "refused this request".to_owned(),
-            PassedOver::PromptTooLong => "its context window is too small".to_owned(),
-            PassedOver::OtherRegion => "in another region than the request allows".to_owned(),
-            PassedOver::OverRpm => "picked as often as its rpm allows".to_owned(),
-            PassedOver::PinnedElsewhere => "the request is pinned to another".to_owned(),
-            PassedOver::BudgetSpent => "its budget is spent".to_owned(),
-            PassedOver::OtherTags => "its tags do not match".to_owned(),
-        };
-        format!("{}: {reason}", self.deployment(deployment))
     }
 }
 

@@ -215,3 +215,64 @@ fn in_1_92_weighted_failover_is_not_for_embeddings() {
         }
     }
 }
+
+#[test]
+fn only_where_there_are_later_tiers_the_error_of_the_last_entry_surfaces() {
+    for profile in [OLD, NEW] {
+        for (orders, surfaces) in [([1, 1], 500), ([1, 2], 503)] {
+            let mut config = group(["a", "b", "c"], profile);
+            config.deployments[0].order = Some(orders[0]);
+            config.deployments[1].order = Some(orders[1]);
+            config.deployments[2].model_name = "g".to_owned();
+            config.settings.num_retries = Some(0);
+            config.settings.fallbacks = lists("m", "g");
+            let mut hand = Hand::new(&config);
+
+            let mut turn = hand.arrive("m");
+            let answer = loop {
+                let router::Step::Send(attempt) = turn.step else {
+                    break answered(turn);
+                };
+                let status = if attempt.deployment().0 == 2 {
+                    503
+                } else {
+                    500
+                };
+                turn = hand.fail(attempt, status);
+            };
+
+            let Answer::Failed { error, .. } = answer else {
+                panic!("{answer:?}")
+            };
+            assert_eq!(error.status(), Some(surfaces), "orders {orders:?}");
+        }
+    }
+}
+
+#[test]
+fn in_1_110_what_surfaces_from_the_list_of_a_list_is_of_another_kind_once_the_generic_one_had_its_turn()
+ {
+    let policy = || router::Outcome::Failure(Failure::of(ErrorClass::ContentPolicyViolation));
+    let mut config = group(["a", "b", "c", "d", "e"], NEW);
+    for (deployment, name) in config.deployments.iter_mut().zip(["f", "g", "h", "i", "j"]) {
+        deployment.model_name = name.to_owned();
+    }
+    let both = |one, other: Option<Vec<_>>| -> Option<Vec<_>> {
+        Some([one, other].into_iter().flatten().flatten().collect())
+    };
+    config.settings.num_retries = Some(0);
+    config.settings.fallbacks = both(lists("f", "i"), lists("g", "j"));
+    config.settings.content_policy_fallbacks = both(lists("f", "g"), lists("g", "h"));
+    let mut hand = Hand::new(&config);
+
+    let first = sent(hand.arrive("f"));
+    let second = sent(hand.finish(first, &policy()));
+    let third = sent(hand.finish(second, &policy()));
+    assert_eq!(third.deployment().0, 2);
+    let generic_of_g = sent(hand.fail(third, 500));
+    assert_eq!(generic_of_g.deployment().0, 4);
+
+    // Now `g` fails for what its list met, and no longer for its own reason.
+    let generic_of_f = sent(hand.fail(generic_of_g, 500));
+    assert_eq!(generic_of_f.deployment().0, 3);
+}

@@ -8,7 +8,9 @@
     reason = "a test may panic, its numbers are small, and it looks at the events that it needs"
 )]
 
+mod books;
 mod filters;
+mod orders;
 mod world;
 
 use std::time::Duration;

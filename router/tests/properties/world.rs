@@ -307,7 +307,7 @@ fn check(router: &Router, case: &Case, now: Instant, book: &mut Book) {
     }
 }
 
-fn request(router: &mut Router, case: &Case, id: RequestId) -> Request {
+pub(crate) fn request(router: &mut Router, case: &Case, id: RequestId) -> Request {
     let asked = &case.requests[usize::try_from(id.0).unwrap()];
     let mut request = Request {
         id,
@@ -328,7 +328,7 @@ fn request(router: &mut Router, case: &Case, id: RequestId) -> Request {
     request
 }
 
-fn outcome(end: End, stream: bool) -> Outcome {
+pub(crate) fn outcome(end: End, stream: bool) -> Outcome {
     match end {
         End::Broken(class) if stream => Outcome::Failure(Failure {
             tokens_delivered: 3,
@@ -352,21 +352,25 @@ fn outcome(end: End, stream: bool) -> Outcome {
 /// More attempts in one hop than this are not allowed by any setting of the case.
 pub(crate) fn most_attempts_in_a_hop(case: &Case) -> usize {
     let of_deployments = case.config.deployments.iter().filter_map(|d| d.num_retries);
-    let clients = of_deployments.clone().max().unwrap_or(0);
+    let client_tries = match case.config.profile.client_retries_too {
+        true => 1 + of_deployments.max().unwrap_or(0),
+        false => 1,
+    };
+    ((1 + most_retries(case)) * client_tries) as usize
+}
+
+/// More retries in one hop than this are not allowed by any setting of the case.
+pub(crate) fn most_retries(case: &Case) -> u32 {
+    let of_deployments = case.config.deployments.iter().filter_map(|d| d.num_retries);
     let settings = &case.config.settings;
     let policy = settings.retry_policy.as_ref().and_then(|p| p.rate_limit);
-    let retries = of_deployments
+    of_deployments
         .chain(settings.num_retries)
         .chain(case.requests.iter().filter_map(|r| r.num_retries))
         .chain(policy)
         .max()
         .unwrap_or(0)
-        .max(2);
-    let client_tries = match case.config.profile.client_retries_too {
-        true => 1 + clients,
-        false => 1,
-    };
-    ((1 + retries) * client_tries) as usize
+        .max(2)
 }
 
 /// A deployment with nothing set.

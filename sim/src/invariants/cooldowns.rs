@@ -142,7 +142,9 @@ impl Cooldowns {
         } else if probed && bench.trial.is_some_and(|other| other != request) && !shares {
             Some(format!("a trial is under way for {:?}", bench.trial))
         } else {
-            let too_early = bench.held && now.at < bench.end && !has_probe(now.plan, deployment);
+            // Another instance's trial may have ended a cooldown that they share.
+            let early = bench.held && now.at < bench.end && !shares;
+            let too_early = early && !has_probe(now.plan, deployment);
             too_early.then(|| format!("no trial is due before {}", bench.end))
         };
         if tries && probed {
@@ -232,6 +234,7 @@ impl Rule for Cooldowns {
             | Event::PassedOver { .. }
             | Event::NothingToPick { .. }
             | Event::SlotRefused { .. }
+            | Event::FailuresSpent { .. }
             | Event::LimitRefused { .. }
             | Event::CacheHit { .. }
             | Event::Mirrored { .. }
@@ -249,6 +252,7 @@ impl Rule for Cooldowns {
         // A trial is over with its attempt, or where none was sent.
         if let Event::Finished { request, .. }
         | Event::LimitRefused { request, .. }
+        | Event::FailuresSpent { request, .. }
         | Event::SlotRefused { request, .. }
         | Event::CacheHit { request, .. }
         | Event::Answered { request, .. }

@@ -174,6 +174,7 @@ impl Rule for Flight {
             | Event::Picked { .. }
             | Event::NothingToPick { .. }
             | Event::SlotRefused { .. }
+            | Event::FailuresSpent { .. }
             | Event::LimitRefused { .. }
             | Event::CacheHit { .. }
             | Event::Mirrored { .. }

@@ -98,6 +98,7 @@ impl Observer for Timeless {
             | Event::PassedOver { .. }
             | Event::NothingToPick { .. }
             | Event::SlotRefused { .. }
+            | Event::FailuresSpent { .. }
             | Event::LimitRefused { .. }
             | Event::CacheHit { .. }
             | Event::Mirrored { .. }

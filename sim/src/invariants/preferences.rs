@@ -1,7 +1,8 @@
 //! Exclusions come before preferences (invariant 15): whoever was passed over is not picked, the lowest
 //! order tier goes first unless another is asked for, and in `corrected` a pin is a preference among
-//! those who are left, so that it never leaves nobody. A pin that is in force is followed, and returned
-//! to (invariant 20). A weight of zero is a weight, and not none (invariant 16).
+//! those who are left, so that it never leaves nobody, nor leads to limits that refuse. A pin that is in
+//! force is followed, and returned to (invariant 20). A weight of zero is a weight, and not none
+//! (invariant 16).
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -40,6 +41,8 @@ struct Asked {
     tier_asked: bool,
     /// Who was passed over since the last choice, and why.
     passed: Vec<(DeploymentId, PassedOver)>,
+    /// The choice under way followed a pin.
+    followed_pin: bool,
     /// The client library is about to call again, which pins nothing.
     client_waits: bool,
 }
@@ -209,8 +212,15 @@ impl Asked {
             blocking: request.is_blocking(),
             tier_asked: false,
             passed: Vec::new(),
+            followed_pin: false,
             client_waits: false,
         }
+    }
+
+    /// Whether somebody was passed over since the last choice because of a pin.
+    fn follows_pin(&self) -> bool {
+        let by_pin = |(_, why): &(DeploymentId, PassedOver)| *why == PassedOver::PinnedElsewhere;
+        self.passed.iter().any(by_pin)
     }
 }
 
@@ -218,6 +228,7 @@ impl Rule for Preferences {
     fn input(&mut self, _now: &Now<'_>, _router: &Router, _input: &Input<'_>, _found: &mut Found) {
         for asked in self.of.values_mut() {
             asked.passed.clear();
+            asked.followed_pin = false;
         }
     }
 
@@ -257,15 +268,16 @@ impl Rule for Preferences {
         {
             asked.passed.push((deployment, why));
         } else if let Event::NothingToPick { request, .. } = *event {
-            let yields = now.plan.router.profile.pins_yield == PinsYield::ToEverything
-                && has_no_limits(now.plan);
-            let pinned =
-                |(_, why): &(DeploymentId, PassedOver)| *why == PassedOver::PinnedElsewhere;
-            if yields && asked.passed.iter().any(pinned) {
+            if asked.follows_pin() && pins_yield(now) {
                 found.add(15, now, request, "a pin left nobody");
             }
             asked.passed.clear();
+        } else if let Event::LimitRefused { request, .. } = *event {
+            if asked.followed_pin && pins_yield(now) {
+                found.add(15, now, request, "a pin led to limits that refuse");
+            }
         } else if let Event::Picked { .. } = event {
+            asked.followed_pin = asked.follows_pin();
             asked.passed.clear();
         } else if let Event::FellBack { why, .. } = event {
             let leaks = now.plan.router.profile.order_pin_leaks && asked.tier_asked;
@@ -279,16 +291,9 @@ impl Rule for Preferences {
     }
 }
 
-/// Whether the strategy takes whoever is left: the others have limits of their own, which they ask
-/// last.
-fn has_no_limits(plan: &RunPlan) -> bool {
-    let settings = &plan.router.settings;
-    let strategy = &settings.routing_strategy;
-    let takes_all = matches!(
-        strategy,
-        StrategySpec::SimpleShuffle | StrategySpec::LeastBusy
-    );
-    takes_all && settings.routing_groups.is_empty()
+/// Whether a pin is a preference among those who could be sent.
+fn pins_yield(now: &Now<'_>) -> bool {
+    now.plan.router.profile.pins_yield == PinsYield::ToEverything
 }
 
 /// `deployment_affinity_ttl_seconds` where it is not set.

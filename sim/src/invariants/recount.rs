@@ -143,7 +143,8 @@ impl Recount {
     }
 
     fn of_deployments(&self, plan: &RunPlan, record: &RunRecord) -> Vec<(String, f64, f64)> {
-        let end = Instant::from_secs_f64(record.end_s);
+        // To the nanosecond that it was: seconds are cut to whole ones on the way back.
+        let end = Instant::from_secs_f64(record.end_s + 0.5e-9);
         let mut sums = Vec::new();
         for (deployment, told) in (0..).map(DeploymentId).zip(&record.deployments) {
             let all = || {
@@ -287,6 +288,7 @@ impl Observer for Recount {
             Event::CacheHit { .. } => "cache_hits",
             Event::PassedOver { .. }
             | Event::Picked { .. }
+            | Event::FailuresSpent { .. }
             | Event::FirstToken { .. }
             | Event::Waiting { .. }
             | Event::MovedOn { .. }

@@ -131,6 +131,7 @@ impl Rule for Trails {
             | Event::Picked { .. }
             | Event::NothingToPick { .. }
             | Event::SlotRefused { .. }
+            | Event::FailuresSpent { .. }
             | Event::LimitRefused { .. }
             | Event::Mirrored { .. }
             | Event::CooldownCleared { .. }

@@ -80,6 +80,7 @@ impl Observer for Metrics {
             | Event::CooldownCleared { .. }
             | Event::FirstToken { .. }
             | Event::GivenUp { .. }
+            | Event::FailuresSpent { .. }
             | Event::LimitRefused { .. }
             | Event::MovedOn { .. }
             | Event::NothingToPick { .. }

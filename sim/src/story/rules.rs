@@ -34,6 +34,9 @@ impl Story<'_> {
                     "routing_strategy: usage-based-routing-v2; rpm, tpm".to_owned()
                 }
             },
+            Event::FailuresSpent { limit, .. } => {
+                given("litellm_settings.num_retries_per_request", limit)
+            }
             Event::CacheHit { .. } => "litellm_settings.cache".to_owned(),
             Event::Mirrored { .. } => "litellm_params.silent_model".to_owned(),
             Event::Waiting { why, .. } => match why {
@@ -76,6 +79,10 @@ impl Story<'_> {
     fn setting_of_filter(&self, deployment: DeploymentId, why: PassedOver) -> Option<String> {
         let settings = &self.plan.router.settings;
         Some(match why {
+            PassedOver::Cooled(_) if settings.cooldown_recovery.one_trial => {
+                let time = self.cooldown_time(self.of(deployment));
+                format!("{time}; cooldown_one_trial: true")
+            }
             PassedOver::Cooled(_) => self.cooldown_time(self.of(deployment)),
             PassedOver::Blocked => "model_info.blocked: true".to_owned(),
             PassedOver::Excluded => given(
@@ -85,6 +92,7 @@ impl Story<'_> {
             PassedOver::OtherOrderTier => {
                 optional("litellm_params.order", self.of(deployment).order)
             }
+            PassedOver::OverLimits => "rpm, tpm".to_owned(),
             PassedOver::OtherRegion | PassedOver::OverRpm | PassedOver::PromptTooLong => {
                 given("enable_pre_call_checks", settings.enable_pre_call_checks)
             }

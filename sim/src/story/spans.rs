@@ -104,6 +104,7 @@ impl Spans {
             | Event::Cancelled { .. }
             | Event::CacheHit { .. }
             | Event::FellBack { .. }
+            | Event::FailuresSpent { .. }
             | Event::LimitRefused { .. }
             | Event::Retrying { .. }
             | Event::Sent { .. } => self.end_wait(after),

@@ -13,6 +13,7 @@ mod parquet;
 mod plan;
 mod probe;
 mod replay;
+mod requests;
 mod results;
 mod same_bytes;
 mod serve;

@@ -198,3 +198,36 @@ fn a_providers_cause_reaches_the_router() {
     let told = format!("{:?}", plan.providers);
     assert!(told.contains("Backpressure"), "{told}");
 }
+
+/// One deployment hangs, and is out until a trial; whoever failed once is not sent again.
+const TRIALS: &str = "
+purpose: A deployment that comes back by a trial.
+kind: terminating
+litellm:
+  litellm_settings: {num_retries_per_request: 1}
+  model_list:
+    - {model_name: chat, litellm_params: {model: openai/a}, model_info: {id: a}}
+    - {model_name: chat, litellm_params: {model: openai/b}, model_info: {id: b}}
+  router_settings: {num_retries: 1, timeout: 0.6, allowed_fails: 0, cooldown_time: 1, cooldown_one_trial: true}
+providers:
+  a: {latency: {first_token: {constant: {ms: 100}}}, faults: [{hang: {share: 1}}]}
+  b: {latency: {first_token: {constant: {ms: 100}}}}
+workload:
+  arrivals: {constant: {per_second: 4}}
+  lengths: {prompt: {constant: 10}, output: {constant: 20}}
+  duration_s: 5
+";
+
+#[test]
+fn a_story_tells_why_nobody_was_called_and_how_long_a_cooldown_lasts_that_a_trial_ends() {
+    let plan = plan(TRIALS);
+    let all: String = (0..20).map(|request| story(&plan, request)).collect();
+
+    let refused = "refused      b: 1 failure remembered, nobody is called  \
+                   [litellm_settings.num_retries_per_request: 1]";
+    assert!(all.contains(refused), "{all}");
+    let out = "a: in cooldown for another 0.600 s  [cooldown_time: 1; cooldown_one_trial: true]";
+    assert!(all.contains(out), "{all}");
+    let tried = "a: in cooldown, and another request tries it now";
+    assert!(all.contains(tried), "{all}");
+}

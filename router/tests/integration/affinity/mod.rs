@@ -1,6 +1,7 @@
 //! Pins of sessions, of callers' keys and of prompts' prefixes.
 
 mod failover;
+mod limits;
 mod prefixes;
 mod sessions;
 
