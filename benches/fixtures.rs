@@ -1,7 +1,6 @@
 //! Routers and plans of known size, and the bare loop that they are held against.
 
 pub mod floor;
-pub mod gate;
 
 use std::fmt::Write as _;
 

@@ -11,6 +11,9 @@ use std::{
 
 use crate::{FLAKY, Folder, TINY};
 
+/// Whose results `sim/tests/determinism` pins.
+const EVERYTHING: &str = include_str!("../determinism/everything.yaml");
+
 const RETRIES: &str = "
 model_list:
   - {model_name: chat, litellm_params: {model: openai/a}, model_info: {id: good}}
@@ -31,6 +34,7 @@ fn results(program: &Path, folder: &str, commands: &[Vec<&str>]) -> Results {
     let folder = Folder::new(folder)
         .with("tiny.yaml", TINY)
         .with("flaky.yaml", FLAKY)
+        .with("everything.yaml", EVERYTHING)
         .with("retries.yaml", RETRIES)
         .with(
             "none.yaml",
@@ -92,9 +96,9 @@ fn hold(name: &str, least_files: usize, commands: &[&[&str]]) {
         });
         let given: Vec<Vec<&str>> = given.collect();
         let found = results(program, &format!("same-{name}-{way}"), &given);
-        // The four that were there before.
+        // The five that were there before.
         assert!(
-            found.files.len() >= 4 + least_files,
+            found.files.len() >= 5 + least_files,
             "{:?}",
             found.files.keys()
         );
@@ -112,6 +116,23 @@ fn hold(name: &str, least_files: usize, commands: &[&[&str]]) {
             assert!(same, "{name} {told}: {} differs", file.display());
         }
     }
+}
+
+#[test]
+fn a_run_with_a_little_of_everything() {
+    let run = [
+        "run",
+        "everything.yaml",
+        "--jobs",
+        "{jobs}",
+        "--format",
+        "json",
+    ];
+    hold(
+        "everything",
+        6,
+        &[&[&run[..], &["--out", "everything"]].concat()],
+    );
 }
 
 #[test]

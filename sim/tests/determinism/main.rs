@@ -17,42 +17,7 @@ use reports::SweepRecord;
 use scenarios::{LoadOptions, Scenario, Source};
 use sim::{labels_text, run_plans, sweep_record};
 
-/// A little of everything: three strategies, an outage, a quota, broken streams, a fallback.
-const SCENARIO: &str = "
-purpose: Everything that may differ from run to run.
-kind: terminating
-seed: 11
-replications: 2
-litellm:
-  model_list:
-    - {model_name: chat, litellm_params: {model: azure/a, rpm: 600}, model_info: {id: east}}
-    - {model_name: chat, litellm_params: {model: azure/b, rpm: 300}, model_info: {id: west}}
-    - {model_name: chat, litellm_params: {model: openai/c, rpm: 300}, model_info: {id: north}}
-    - {model_name: spare, litellm_params: {model: openai/d}, model_info: {id: spare}}
-  router_settings: {num_retries: 2, fallbacks: [{chat: [spare]}]}
-providers:
-  default:
-    latency:
-      first_token: {log_normal: {median_ms: 500, sigma: 0.5}}
-      per_output_token: {gamma: {mean_ms: 12, cv: 0.4}}
-      slowness_sigma: 0.2
-    faults: [{error_rate: {share: 0.03, status: 503}}, {mid_stream: {share: 0.02, after_share: 0.5}}]
-  west:
-    latency: {first_token: {constant: {ms: 400}}}
-    quota: {requests_per_minute: 240}
-  north:
-    latency: {first_token: {constant: {ms: 300}}}
-    faults: [{outage: {from_s: 30, to_s: 70}}]
-workload:
-  arrivals: {gamma: {per_second: 12, cv: 2}}
-  lengths: {prompt: {log_normal: {p50: 700, p95: 4000}}, output: {log_normal: {p50: 150, p95: 600}}}
-  duration_s: 120
-  stream_share: 0.5
-slo: {latency_s: 10, first_token_s: 2}
-sweep:
-  routing_strategy: [simple-shuffle, least-busy, latency-based-routing]
-  cooldown_time: [1, 30]
-";
+const SCENARIO: &str = include_str!("everything.yaml");
 
 fn run(jobs: usize) -> SweepRecord {
     let source = Source::Text {
@@ -106,7 +71,8 @@ fn something_happens_in_every_arm() {
 
 /// A digest changes whenever a result does: look at what changed, then accept it with
 /// `INSTA_UPDATE=always cargo test -p sim --no-default-features --test determinism`, and run the
-/// same with `--release` and without the variable: it must pass in every build, on every machine.
+/// same with `--release` and without the variable: it must pass in every build, on every machine. That an
+/// optimised build has the same results of this scenario is held by `sim/tests/cli/same_bytes.rs`.
 #[test]
 fn the_digests_of_all_results_are_the_accepted_ones() {
     let digests: Vec<String> = run(2)
