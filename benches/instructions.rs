@@ -28,18 +28,18 @@ fn bare(requests: u64) -> FloorEnd {
 
 // The full router with metrics, over so many deployments.
 #[library_benchmark]
-#[bench::simple_shuffle_10(args = (plan(10, "simple-shuffle", SECONDS)), config = accepted_unused(281_438_000))]
-#[bench::beside_features(args = (plan_beside_features(SECONDS)), config = accepted_unused(281_459_000))]
-#[bench::simple_shuffle_100(args = (plan(100, "simple-shuffle", SECONDS)), config = accepted(284_092_000))]
-#[bench::least_busy_10(args = (plan(10, "least-busy", SECONDS)), config = accepted(342_499_000))]
-#[bench::latency_10(args = (plan(10, "latency-based-routing", SECONDS)), config = accepted(511_813_000))]
+#[bench::simple_shuffle_10(args = (plan(10, "simple-shuffle", SECONDS)), config = accepted_unused(280_937_000))]
+#[bench::beside_features(args = (plan_beside_features(SECONDS)), config = accepted_unused(280_958_000))]
+#[bench::simple_shuffle_100(args = (plan(100, "simple-shuffle", SECONDS)), config = accepted(283_591_000))]
+#[bench::least_busy_10(args = (plan(10, "least-busy", SECONDS)), config = accepted(341_998_000))]
+#[bench::latency_10(args = (plan(10, "latency-based-routing", SECONDS)), config = accepted(511_312_000))]
 fn with_metrics(plan: RunPlan) -> RunRecord {
     record_run(&plan, &()).expect("the plan is valid")
 }
 
 // Without metrics.
 #[library_benchmark]
-#[bench::simple_shuffle_10(args = (plan(10, "simple-shuffle", SECONDS)), config = accepted(231_872_000))]
+#[bench::simple_shuffle_10(args = (plan(10, "simple-shuffle", SECONDS)), config = accepted(231_371_000))]
 fn without_metrics(plan: RunPlan) -> RunEnd {
     simulate(&plan, &mut ()).expect("the plan is valid")
 }
